@@ -1,0 +1,79 @@
+// A guess that pays: an event is most often the one before it, but for the text and a number.
+//
+// What an event meant is kept with its bytes and with the places ("holes") where the next may differ: the text that it
+// brought, its number, and values that no dialect reads. An event whose other bytes are the same, and which has the same
+// kind of token in each hole, must mean the same with the holes' new contents; it need not be parsed.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/dialect/json_reader.hpp"
+#include "core/dialect/kind.hpp"
+#include "core/sse/parser.hpp"
+
+namespace tidemark::dialect {
+
+struct Hole {
+  enum class Role : std::uint8_t {
+    Text,       // a string: answer text
+    Reasoning,  // a string: reasoning text
+    Sequence,   // a whole number: the event's own
+    Varying,    // a string that no dialect reads
+  };
+  Role role = Role::Varying;
+  std::string_view token;  // in the event's data; a string's quotes left out
+};
+
+/// The holes of one event. More than fit in make the event unfit for a guess.
+class Holes {
+ public:
+  static constexpr std::size_t kMax = 4;
+
+  void add(Hole::Role role, std::string_view token);
+  std::size_t size() const { return size_; }
+  bool overflown() const { return overflown_; }
+  const Hole& operator[](std::size_t i) const { return holes_[i]; }
+  void sort();
+
+ private:
+  std::array<Hole, kMax> holes_;
+  std::size_t size_ = 0;
+  bool overflown_ = false;
+};
+
+class FrameGuess {
+ public:
+  /// Keeps the event as the frame for the next one. Precondition: interpreting it again, with other holes, would change
+  /// the answer in nothing but what the holes say.
+  void learn(const sse::Event& event, Kind kind, Holes holes);
+  void forget() { size_ = 0; }
+
+  struct Match {
+    Kind kind = Kind::Text;
+    JsonString text;
+    JsonString reasoning;
+    std::optional<std::uint64_t> sequence;
+  };
+  /// Whether the event has the frame that was learned and brings text where that did. Cost: a comparison.
+  bool match(const sse::Event& event, Match& out) const;
+
+ private:
+  struct Piece {  // bytes that must be the same, then a hole
+    std::size_t end = 0;
+    Hole::Role role = Hole::Role::Varying;
+    std::size_t resume = 0;  // where the hole ends in data_
+  };
+
+  std::string name_;
+  std::string data_;
+  std::array<Piece, Holes::kMax> pieces_;
+  std::size_t size_ = 0;  // pieces; 0: nothing has been learned
+  Kind kind_ = Kind::Text;
+};
+
+}  // namespace tidemark::dialect

@@ -1,0 +1,237 @@
+// openai-chat: chat completions, chunk by chunk, with what compatible servers make of them; the older completions too.
+#include <algorithm>
+#include <limits>
+
+#include "core/dialect/dialects.hpp"
+#include "core/dialect/json_text.hpp"
+
+namespace tidemark::dialect::openai_chat {
+namespace {
+
+constexpr std::uint64_t kMaxChoices = 128;  // of the API's `n`
+
+struct Delta {
+  JsonString content;
+  JsonString reasoning_content;  // DeepSeek, vLLM, Qwen, Kimi
+  JsonString reasoning;          // OpenRouter; where both stand they say the same
+  JsonString refusal;
+  bool parts = false;  // content in parts has been taken already
+  bool tool_fragment = false;
+};
+
+struct Choice {
+  std::uint64_t index = 0;
+  Delta delta;
+  JsonString text;  // the older completions
+  JsonString finish_reason;
+};
+
+// Mistral: [{"type":"text","text":…},{"type":"thinking","thinking":[{"type":"text","text":…}]}]
+void read_content_parts(Reading& reading, Delta& delta) {
+  JsonReader& json = reading.json;
+  delta.parts = json.array([&] {
+    json.object([&](std::string_view key) {
+      if (is(key, "text")) {
+        reading.take_text();
+      } else if (is(key, "thinking")) {
+        json.array([&] {
+          json.object([&](std::string_view inner) { is(inner, "text") ? reading.take_reasoning() : json.skip(); });
+        });
+      } else {
+        json.skip();
+      }
+    });
+  });
+}
+
+// The arguments of a call change from fragment to fragment and mean nothing here.
+void read_function(Reading& reading) {
+  reading.json.object([&](std::string_view key) {
+    is(key, "arguments") || is(key, "input") ? reading.skip_varying() : reading.json.skip();
+  });
+}
+
+void read_delta(Reading& reading, Delta& delta) {
+  JsonReader& json = reading.json;
+  delta = {};
+  json.object([&](std::string_view key) {
+    if (is(key, "content")) {
+      if (json.type() == JsonType::Array) {
+        read_content_parts(reading, delta);
+      } else {
+        delta.content = json.string();
+      }
+    } else if (is(key, "reasoning_content")) {
+      delta.reasoning_content = json.string();
+    } else if (is(key, "reasoning")) {
+      delta.reasoning = json.string();
+    } else if (is(key, "refusal")) {
+      delta.refusal = json.string();
+    } else if (is(key, "tool_calls")) {
+      json.array([&] {
+        delta.tool_fragment = true;
+        json.object([&](std::string_view call) {
+          is(call, "function") || is(call, "custom") ? read_function(reading) : json.skip();
+        });
+      });
+    } else if (is(key, "function_call")) {
+      if (json.type() == JsonType::Object) delta.tool_fragment = true;
+      read_function(reading);
+    } else {
+      json.skip();
+    }
+  });
+}
+
+void read_choice(Reading& reading, std::uint64_t& last_index, bool& legacy) {
+  JsonReader& json = reading.json;
+  Choice choice;
+  json.object([&](std::string_view key) {
+    if (is(key, "delta")) {
+      read_delta(reading, choice.delta);
+    } else if (is(key, "finish_reason")) {
+      choice.finish_reason = json.string();
+    } else if (is(key, "index")) {
+      choice.index = json.whole_number().value_or(0);
+    } else if (is(key, "text")) {
+      choice.text = json.string();
+    } else {
+      json.skip();
+    }
+  });
+
+  const Delta& delta = choice.delta;
+  const JsonString& reasoning = delta.reasoning_content.raw.empty() ? delta.reasoning : delta.reasoning_content;
+  if (choice.text) legacy = true;
+  if (choice.index == 0) {
+    reading.take_text(delta.content);
+    reading.take_text(choice.text);
+    reading.take_reasoning(reasoning);
+    reading.take_refusal(delta.refusal);
+  } else if (!delta.content.raw.empty() || !choice.text.raw.empty() || !reasoning.raw.empty()) {
+    reading.wordless = true;  // of another answer than the one that is told
+  }
+  reading.tool_fragment = reading.tool_fragment || delta.tool_fragment;
+  const Finish finish = chat_finish(choice.finish_reason);
+  if (finish != Finish::None) reading.finish = finish;
+  if (finish == Finish::Error) {
+    reading.is_error = true;
+    if (!reading.error.code) reading.error.code = choice.finish_reason;
+  }
+  last_index = std::max(last_index, std::min(choice.index, kMaxChoices - 1));
+}
+
+void keep_choices(Answer& answer, std::uint64_t last_index) {
+  answer.last_index = std::max(answer.last_index, static_cast<int>(last_index));
+  if (last_index > 0) answer.several_choices = true;
+}
+
+void keep_tool_call(Answer& answer, const Reading& reading) {
+  if (reading.tool_fragment) answer.tool_open = true;
+  const bool closes = reading.finish == Finish::ToolCalls || reading.finish == Finish::Stop;
+  if (closes && answer.tool_open) {
+    answer.tool_open = false;
+    answer.tool_finished = true;
+  }
+}
+
+// {"id":…,"object":…,"created":…,"model":…,"choices":[ — what every chunk begins with.
+JsonWriter& begin_chunk(JsonWriter& json, const Answer& answer) {
+  return json.begin_object()
+      .field("id", answer.id)
+      .field("object", answer.legacy_completion ? "text_completion" : "chat.completion.chunk")
+      .number_field("created", answer.created)
+      .field("model", answer.model)
+      .key("choices")
+      .begin_array();
+}
+
+}  // namespace
+
+bool read(Reading& reading) {
+  if (is_done_marker(reading.event.data)) {
+    reading.marker = true;
+    return true;
+  }
+  JsonReader& json = reading.json;
+  std::uint64_t last_index = 0;
+  bool has_choices = false;
+  bool legacy = false;
+  bool flat_error = is(reading.event.name, "error");
+  ErrorFields flat;
+  const bool is_object = json.object([&](std::string_view key) {
+    if (is(key, "choices")) {
+      has_choices = json.array([&] { read_choice(reading, last_index, legacy); });
+    } else if (is(key, "id")) {
+      reading.id = json.string();
+    } else if (is(key, "created")) {
+      reading.created = json.whole_number().value_or(0);
+    } else if (is(key, "model")) {
+      reading.model = json.string();
+    } else if (is(key, "usage")) {
+      reading.take_usage();
+    } else if (is(key, "object")) {
+      if (is(json.string().raw, "error")) flat_error = true;  // vLLM
+    } else if (is(key, "message") || is(key, "type") || is(key, "code")) {
+      std::swap(flat, reading.error);
+      reading.take_error_member(key);
+      std::swap(flat, reading.error);
+    } else {
+      reading.take_other(key);
+    }
+  });
+  if (!is_object || !json.at_end()) return false;
+
+  if (!reading.is_error && !has_choices && (flat_error || (flat.message && flat.code))) {
+    reading.is_error = true;
+    reading.error = flat;
+  }
+  if (reading.is_error || reading.challenge) return true;
+  Answer& answer = reading.answer;
+  answer.progress = true;
+  if (legacy) answer.legacy_completion = true;
+  keep_choices(answer, last_index);
+  keep_tool_call(answer, reading);
+  return true;
+}
+
+void end(const Answer& answer, FinishStyle style, OwnEvents& out) {
+  if (answer.finish == Finish::None || answer.several_choices) {
+    std::string data;
+    JsonWriter json(data);
+    begin_chunk(json, answer);
+    for (int index = 0; index <= std::max(answer.last_index, 0); ++index) {
+      json.begin_object().number_field("index", static_cast<std::uint64_t>(index));
+      if (answer.legacy_completion) {
+        json.field("text", "");
+      } else {
+        json.key("delta").begin_object().end_object();
+      }
+      json.raw_field("logprobs", "null").field("finish_reason", chat_finish_name(style)).end_object();
+    }
+    json.end_array().end_object();
+    out.push_back({"", std::move(data)});
+  }
+  if (!answer.usage_json.empty()) {
+    std::string data;
+    JsonWriter json(data);
+    begin_chunk(json, answer).end_array().raw_field("usage", answer.usage_json).end_object();
+    out.push_back({"", std::move(data)});
+  }
+  out.push_back({"", "[DONE]"});
+}
+
+void promote(const Answer& answer, std::string_view text, OwnEvents& out) {
+  std::string data;
+  JsonWriter json(data);
+  begin_chunk(json, answer).begin_object().number_field("index", 0);
+  if (answer.legacy_completion) {
+    json.field("text", text);
+  } else {
+    json.key("delta").begin_object().field("content", text).end_object();
+  }
+  json.raw_field("logprobs", "null").raw_field("finish_reason", "null").end_object().end_array().end_object();
+  out.push_back({"", std::move(data)});
+}
+
+}  // namespace tidemark::dialect::openai_chat

@@ -1,0 +1,34 @@
+// Heartbeat.
+#include "core/liveness/heartbeat.hpp"
+
+namespace tidemark::liveness {
+
+void Heartbeat::start(TimeMs now) {
+  running_ = true;
+  last_ = now;
+}
+
+void Heartbeat::stop() { running_ = false; }
+
+void Heartbeat::beat(TimeMs now) { last_ = now; }
+
+void Heartbeat::pause() { paused_ = true; }
+
+void Heartbeat::resume(TimeMs now) {
+  paused_ = false;
+  last_ = now;
+}
+
+TimeMs Heartbeat::deadline() const { return running_ && !paused_ && timeout_ms_ > 0 ? last_ + timeout_ms_ : kNever; }
+
+bool Heartbeat::expired(TimeMs now) {
+  const TimeMs due = deadline();
+  if (due == kNever || now < due) return false;
+  if (now - due > timeout_ms_) {
+    last_ = now;
+    return false;
+  }
+  return true;
+}
+
+}  // namespace tidemark::liveness

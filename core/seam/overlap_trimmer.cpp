@@ -1,0 +1,113 @@
+// Overlap at a seam, by the failure function of Knuth, Morris and Pratt.
+#include "core/seam/overlap_trimmer.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "core/base/utf8.hpp"
+
+namespace tidemark::seam {
+namespace {
+
+// A text to be looked for, with its failure function.
+class Needle {
+ public:
+  explicit Needle(std::string_view text) : text_(text), failure_(text.size(), 0) {
+    for (std::size_t i = 1, k = 0; i < text.size(); ++i) {
+      while (k > 0 && text[i] != text[k]) k = failure_[k - 1];
+      if (text[i] == text[k]) ++k;
+      failure_[i] = k;
+    }
+  }
+
+  /// How much of the needle has been matched after one more character.
+  std::size_t advance(std::size_t matched, char c) const {
+    while (matched > 0 && (matched == text_.size() || c != text_[matched])) matched = failure_[matched - 1];
+    return !text_.empty() && c == text_[matched] ? matched + 1 : matched;
+  }
+  /// The next shorter match that ends at the same place.
+  std::size_t shorter(std::size_t matched) const { return failure_[matched - 1]; }
+
+ private:
+  std::string_view text_;
+  std::vector<std::size_t> failure_;
+};
+
+bool contains(std::string_view text, std::string_view part) {
+  const Needle needle(part);
+  std::size_t matched = 0;
+  for (const char c : text) {
+    matched = needle.advance(matched, c);
+    if (matched == part.size()) return true;
+  }
+  return part.empty();
+}
+
+bool on_boundary(std::string_view text, std::size_t at) { return at >= text.size() || !is_continuation(text[at]); }
+
+bool is_cjk(char32_t p) {
+  return (p >= 0x1100 && p <= 0x11FF) ||  // Hangul Jamo
+         (p >= 0x2E80 && p <= 0x303F) ||  // radicals, CJK punctuation
+         (p >= 0x3040 && p <= 0x31FF) ||  // kana, bopomofo, Hangul compatibility
+         (p >= 0x3200 && p <= 0x4DBF) ||  // enclosed, extension A
+         (p >= 0x4E00 && p <= 0x9FFF) ||  // unified ideographs
+         (p >= 0xA960 && p <= 0xA97F) ||  // Hangul Jamo extended A
+         (p >= 0xAC00 && p <= 0xD7FF) ||  // Hangul syllables
+         (p >= 0xF900 && p <= 0xFAFF) ||  // compatibility ideographs
+         (p >= 0xFE30 && p <= 0xFE4F) ||  // compatibility forms
+         (p >= 0xFF00 && p <= 0xFFEF) ||  // full-width and half-width forms
+         (p >= 0x20000 && p <= 0x3FFFF);  // extensions B and later
+}
+
+}  // namespace
+
+std::size_t overlap_bytes(std::string_view delivered, std::string_view continuation) {
+  if (continuation.empty() || is_continuation(continuation.front())) return 0;
+  const std::size_t most = std::min(delivered.size(), continuation.size());
+  delivered.remove_prefix(delivered.size() - most);
+  const Needle needle(continuation.substr(0, most));
+  std::size_t matched = 0;
+  for (const char c : delivered) matched = needle.advance(matched, c);
+  while (matched > 0 && !on_boundary(continuation, matched)) matched = needle.shorter(matched);
+  return matched;
+}
+
+std::uint32_t weight(std::string_view text) {
+  std::uint32_t sum = 0;
+  for (std::size_t at = 0, length = 0; at < text.size(); at += length) {
+    sum += is_cjk(decode_at(text, at, length)) ? 3u : 1u;
+  }
+  return sum;
+}
+
+OverlapTrimmer::OverlapTrimmer(std::string_view delivered, Continuer continuer, std::uint32_t overlap_min)
+    : continuer_(continuer), overlap_min_(overlap_min) {
+  if (delivered.size() > kWindowBytes) {
+    delivered.remove_prefix(delivered.size() - kWindowBytes);
+    while (!delivered.empty() && is_continuation(delivered.front())) delivered.remove_prefix(1);
+  }
+  delivered_ = delivered;
+}
+
+OverlapTrimmer::Decision OverlapTrimmer::offer(std::string_view text) {
+  if (decided_) return {true, 0};
+  offered_ += text;
+  if (!text.empty()) ++events_;
+  // As long as everything offered still stands somewhere at the end of what was delivered, more may follow.
+  const bool may_grow = offered_.size() < delivered_.size() && contains(delivered_, offered_);
+  if (may_grow && events_ < kMaxEvents) return {false, 0};
+  return finish();
+}
+
+OverlapTrimmer::Decision OverlapTrimmer::finish() {
+  if (decided_) return {true, 0};
+  decided_ = true;
+  const std::size_t bytes = overlap_bytes(delivered_, offered_);
+  const bool chance =
+      continuer_ == Continuer::Model && weight(std::string_view(offered_).substr(0, bytes)) < overlap_min_;
+  offered_.clear();
+  delivered_.clear();
+  return {true, chance ? 0 : bytes};
+}
+
+}  // namespace tidemark::seam

@@ -1,0 +1,70 @@
+// Heartbeat and deadlines.
+#include "core/liveness/deadlines.hpp"
+#include "core/liveness/heartbeat.hpp"
+#include "tests/catch.hpp"
+
+namespace tidemark::liveness {
+namespace {
+
+TEST_CASE("silence for the whole timeout loses the leg", "[heartbeat]") {
+  Heartbeat heartbeat(100);
+  CHECK(heartbeat.deadline() == kNever);
+  heartbeat.start(10);
+  CHECK(heartbeat.deadline() == 110);
+  CHECK_FALSE(heartbeat.expired(109));
+  CHECK(heartbeat.expired(110));
+  heartbeat.beat(90);
+  CHECK_FALSE(heartbeat.expired(110));
+  CHECK(heartbeat.expired(190));
+  heartbeat.stop();
+  CHECK_FALSE(heartbeat.expired(190));
+}
+
+TEST_CASE("a pause is no silence", "[heartbeat]") {
+  Heartbeat heartbeat(100);
+  heartbeat.start(0);
+  heartbeat.pause();
+  CHECK(heartbeat.deadline() == kNever);
+  CHECK_FALSE(heartbeat.expired(1000));
+  heartbeat.resume(1000);
+  CHECK(heartbeat.deadline() == 1100);
+}
+
+TEST_CASE("a timer that comes much too late gives the leg another timeout", "[heartbeat]") {
+  Heartbeat heartbeat(100);
+  heartbeat.start(0);
+  CHECK_FALSE(heartbeat.expired(5000));
+  CHECK(heartbeat.deadline() == 5100);
+  CHECK(heartbeat.expired(5150));
+}
+
+TEST_CASE("timeout 0 never judges", "[heartbeat]") {
+  Heartbeat heartbeat(0);
+  heartbeat.start(0);
+  CHECK(heartbeat.deadline() == kNever);
+  CHECK_FALSE(heartbeat.expired(1000000));
+}
+
+enum class Id { First, Second, Count };
+
+TEST_CASE("deadlines come in order, ties by the enum", "[deadlines]") {
+  Deadlines<Id> deadlines;
+  CHECK(deadlines.next_deadline() == kNever);
+  CHECK_FALSE(deadlines.pop_due(kNever - 1));
+  deadlines.set(Id::First, 20);
+  deadlines.set(Id::Second, 10);
+  CHECK(deadlines.next_deadline() == 10);
+  CHECK_FALSE(deadlines.pop_due(9));
+  CHECK(deadlines.pop_due(20) == Id::Second);
+  CHECK(deadlines.pop_due(20) == Id::First);
+  CHECK_FALSE(deadlines.pop_due(20));
+  deadlines.set(Id::Second, 5);
+  deadlines.set(Id::First, 5);
+  CHECK(deadlines.pop_due(5) == Id::First);
+  CHECK(deadlines.is_set(Id::Second));
+  deadlines.clear_all();
+  CHECK_FALSE(deadlines.is_set(Id::Second));
+}
+
+}  // namespace
+}  // namespace tidemark::liveness
