@@ -1,4 +1,5 @@
-// Parser and dialects over the recorded streams, beside a newline scan with memchr over the same bytes in the same chunks.
+// Parser and dialects over the recorded streams, beside a newline scan with memchr over the same bytes in the same
+// chunks.
 #include <benchmark/benchmark.h>
 
 #include <cstring>
@@ -73,10 +74,12 @@ void parse(benchmark::State& state, const std::string& part_of_name) {
 
 void parse_and_interpret(benchmark::State& state, const std::string& part_of_name, Interpreter::Shortcut shortcut) {
   over_streams(state, part_of_name, [shortcut](Dialect dialect) {
-    return [parser = tidemark::sse::Parser(), interpreter = Interpreter(dialect, shortcut)](std::string_view chunk) mutable {
+    return [parser = tidemark::sse::Parser(),
+            interpreter = Interpreter(dialect, shortcut)](std::string_view chunk) mutable {
       tidemark::sse::Event event;
       parser.feed(chunk);
-      while (parser.next(event) != tidemark::sse::Step::NeedMore) benchmark::DoNotOptimize(interpreter.interpret(event));
+      while (parser.next(event) != tidemark::sse::Step::NeedMore)
+        benchmark::DoNotOptimize(interpreter.interpret(event));
     };
   });
 }
@@ -95,7 +98,7 @@ BENCHMARK_CAPTURE(parse, all, "")->Apply(with_chunk_sizes);
 BENCHMARK_CAPTURE(meaning, all, "")->Apply(with_chunk_sizes);
 BENCHMARK_CAPTURE(meaning_without_shortcut, all, "")->Apply(with_chunk_sizes);
 
-#define TIDEMARK_DIALECT(name, part)                                  \
+#define TIDEMARK_DIALECT(name, part)                                        \
   BENCHMARK_CAPTURE(memchr_scan, name, part)->ArgName("chunk")->Arg(16384); \
   BENCHMARK_CAPTURE(parse, name, part)->ArgName("chunk")->Arg(16384);       \
   BENCHMARK_CAPTURE(meaning, name, part)->ArgName("chunk")->Arg(16384);     \

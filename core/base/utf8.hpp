@@ -16,13 +16,17 @@ constexpr unsigned utf16_units(char lead) {
   return static_cast<unsigned char>(lead) >= 0xF0u ? 2 : 1;
 }
 
-/// The code point at `at`, which must be its lead byte; `length` becomes its number of bytes (1 where ill-formed, and
-/// the result U+FFFD).
+/// The code point that begins at `at`, below text.size(); `length` becomes its number of bytes. Where no code point begins
+/// there, or its bytes are not all there, U+FFFD, and `length` is 1. (Overlong forms and surrogates are decoded as they are.)
 constexpr char32_t decode_at(std::string_view text, std::size_t at, std::size_t& length) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned lead = byte(at);
   length = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
   if (lead < 0x80) return lead;
+  if (lead < 0xC0 || lead >= 0xF8) {
+    length = 1;
+    return 0xFFFD;
+  }
   char32_t point = lead & (0x7Fu >> length);
   for (std::size_t i = 1; i < length; ++i) {
     if (at + i >= text.size() || !is_continuation(text[at + i])) {

@@ -43,7 +43,8 @@ Kind block_kind(std::string_view type) {
   if (is(type, "text")) return Kind::Text;
   if (is(type, "thinking") || is(type, "redacted_thinking")) return Kind::Reasoning;
   constexpr std::string_view kToolUse = "tool_use";
-  if (type.size() >= kToolUse.size() && type.substr(type.size() - kToolUse.size()) == kToolUse) return Kind::ToolFragment;
+  if (type.size() >= kToolUse.size() && type.substr(type.size() - kToolUse.size()) == kToolUse)
+    return Kind::ToolFragment;
   return Kind::Progress;
 }
 
@@ -219,7 +220,7 @@ void end(const Answer& answer, FinishStyle style, OwnEvents& out) {
 
 void promote(const Answer& answer, std::string_view text, OwnEvents& out) {
   if (answer.open_index >= 0) end_block(answer.open_index, out);
-  const auto index = static_cast<std::uint64_t>(answer.last_index + 1);
+  const std::uint64_t index = static_cast<std::uint64_t>(answer.last_index) + 1;
   std::string start;
   JsonWriter(start)
       .begin_object()

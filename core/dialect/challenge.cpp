@@ -33,10 +33,10 @@ bool names_challenge(std::string_view text) {
 
 // The pages' own scripts. Cloudflare puts /cdn-cgi/challenge-platform/ into ordinary pages too: not a sign.
 constexpr std::array<std::string_view, 13> kPageSigns = {
-    "/punish?",            "_____tmd_____",           "x5secdata",                                     // Aliyun x5sec
-    "_cf_chl_opt",         "/orchestrate/chl_page/",  "/orchestrate/jsch/", "/orchestrate/captcha/",  // Cloudflare
-    "cf_chl_",             "cf-challenge-running",
-    "AwsWafIntegration",   "awsWafCookieDomainList",  ".awswaf.com/",       "gokuProps"};            // AWS WAF
+    "/punish?",    "_____tmd_____",          "x5secdata",                                    // Aliyun x5sec
+    "_cf_chl_opt", "/orchestrate/chl_page/", "/orchestrate/jsch/", "/orchestrate/captcha/",  // Cloudflare
+    "cf_chl_",     "cf-challenge-running",   "AwsWafIntegration",  "awsWafCookieDomainList", ".awswaf.com/",
+    "gokuProps"};  // AWS WAF
 
 // A title is a sign where the status says that this is not the page which was asked for.
 constexpr std::array<std::string_view, 3> kTitles = {"<title>just a moment...</title>",
@@ -45,7 +45,8 @@ constexpr std::array<std::string_view, 3> kTitles = {"<title>just a moment...</t
 
 bool is_html(std::string_view content_type, std::string_view body) {
   if (contains_ignoring_case(content_type, "html")) return true;
-  return contains_ignoring_case(body.substr(0, 14), "<!doctype html") || contains_ignoring_case(body.substr(0, 5), "<html");
+  return contains_ignoring_case(body.substr(0, 14), "<!doctype html") ||
+         contains_ignoring_case(body.substr(0, 5), "<html");
 }
 
 }  // namespace

@@ -10,9 +10,10 @@ namespace tidemark::dialect {
 /// As much of a body as is looked at.
 inline constexpr std::size_t kMaxChallengeBytes = 256u << 10;
 
-/// Whether a body, or its beginning, is a challenge: the JSON frame (bare, in a `data:` line, as a JSON body), or an HTML
-/// page of Aliyun x5sec, Cloudflare or AWS WAF. The beginning is enough as soon as it has what gives the page away;
-/// ordinary HTML is none, nor is JSON or text that merely speaks of one. `content_type` as in the header, or empty.
+/// Whether a body, or its beginning, is a challenge: the JSON frame (bare, in a `data:` line, as a JSON body), or an
+/// HTML page of Aliyun x5sec, Cloudflare or AWS WAF. The beginning is enough as soon as it has what gives the page
+/// away; ordinary HTML is none, nor is JSON or text that merely speaks of one. `content_type` as in the header, or
+/// empty.
 bool is_challenge_body(int status, std::string_view content_type, std::string_view body_prefix);
 
 /// Whether a response header says so: `cf-mitigated: challenge`, `x-amzn-waf-action: challenge` or `captcha`.

@@ -10,9 +10,9 @@
 namespace tidemark::dialect {
 namespace {
 
-constexpr std::array<Dialect, kDialectCount> kAll = {Dialect::OpenaiChat, Dialect::OpenaiResponses,
-                                                     Dialect::AnthropicMessages, Dialect::Gemini, Dialect::SeqDelta,
-                                                     Dialect::AiSdkUi, Dialect::Opaque};
+constexpr std::array<Dialect, kDialectCount> kAll = {
+    Dialect::OpenaiChat, Dialect::OpenaiResponses, Dialect::AnthropicMessages, Dialect::Gemini, Dialect::SeqDelta,
+    Dialect::AiSdkUi,    Dialect::Opaque};
 
 bool ends_with(std::string_view text, std::string_view end) {
   return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
@@ -38,7 +38,8 @@ bool read_signs(std::string_view data, Signs& signs) {
       signs.type = json.string();
     } else if (is(key, "object")) {
       const std::string_view object = json.string().raw;
-      signs.chat_object = starts_with(object, "chat.completion") || is(object, "text_completion") || is(object, "error");
+      signs.chat_object =
+          starts_with(object, "chat.completion") || is(object, "text_completion") || is(object, "error");
     } else if (is(key, "seq")) {
       signs.seq = json.whole_number().has_value();
     } else {
@@ -62,8 +63,9 @@ bool is_anthropic_type(std::string_view type) {
 }
 
 bool is_ui_type(std::string_view type) {
-  constexpr std::array<std::string_view, 9> kTypes = {"start",  "finish",  "start-step", "finish-step",     "abort",
-                                                      "source-url", "source-document", "file", "message-metadata"};
+  constexpr std::array<std::string_view, 9> kTypes = {"start",           "finish", "start-step",
+                                                      "finish-step",     "abort",  "source-url",
+                                                      "source-document", "file",   "message-metadata"};
   return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end() || starts_with(type, "text-") ||
          starts_with(type, "reasoning-") || starts_with(type, "tool-") || starts_with(type, "data-");
 }
@@ -72,13 +74,20 @@ bool is_ui_type(std::string_view type) {
 
 std::string_view name(Dialect dialect) {
   switch (dialect) {
-    case Dialect::OpenaiChat: return "openai-chat";
-    case Dialect::OpenaiResponses: return "openai-responses";
-    case Dialect::AnthropicMessages: return "anthropic-messages";
-    case Dialect::Gemini: return "gemini";
-    case Dialect::SeqDelta: return "seq-delta";
-    case Dialect::AiSdkUi: return "ai-sdk-ui";
-    case Dialect::Opaque: return "opaque";
+    case Dialect::OpenaiChat:
+      return "openai-chat";
+    case Dialect::OpenaiResponses:
+      return "openai-responses";
+    case Dialect::AnthropicMessages:
+      return "anthropic-messages";
+    case Dialect::Gemini:
+      return "gemini";
+    case Dialect::SeqDelta:
+      return "seq-delta";
+    case Dialect::AiSdkUi:
+      return "ai-sdk-ui";
+    case Dialect::Opaque:
+      return "opaque";
   }
   return {};
 }

@@ -63,6 +63,8 @@ bool read(Reading& reading);
 inline bool is_done_marker(std::string_view data) { return starts_with(data, "[DONE]"); }
 
 /// "stop" or "length". Precondition: style is not Error.
-constexpr std::string_view chat_finish_name(FinishStyle style) { return style == FinishStyle::Length ? "length" : "stop"; }
+constexpr std::string_view chat_finish_name(FinishStyle style) {
+  return style == FinishStyle::Length ? "length" : "stop";
+}
 
 }  // namespace tidemark::dialect

@@ -49,13 +49,26 @@ std::vector<OwnEvent> ending(Dialect dialect, const Answer& answer, FinishStyle 
     return out;
   }
   switch (dialect) {
-    case Dialect::OpenaiChat: openai_chat::end(answer, style, out); break;
-    case Dialect::OpenaiResponses: openai_responses::end(answer, style, answer_text, out); break;
-    case Dialect::AnthropicMessages: anthropic_messages::end(answer, style, out); break;
-    case Dialect::Gemini: gemini::end(answer, style, out); break;
-    case Dialect::SeqDelta: seq_delta::end(answer, style, out); break;
-    case Dialect::AiSdkUi: ai_sdk_ui::end(answer, out); break;
-    case Dialect::Opaque: break;
+    case Dialect::OpenaiChat:
+      openai_chat::end(answer, style, out);
+      break;
+    case Dialect::OpenaiResponses:
+      openai_responses::end(answer, style, answer_text, out);
+      break;
+    case Dialect::AnthropicMessages:
+      anthropic_messages::end(answer, style, out);
+      break;
+    case Dialect::Gemini:
+      gemini::end(answer, style, out);
+      break;
+    case Dialect::SeqDelta:
+      seq_delta::end(answer, style, out);
+      break;
+    case Dialect::AiSdkUi:
+      ai_sdk_ui::end(answer, out);
+      break;
+    case Dialect::Opaque:
+      break;
   }
   return out;
 }
@@ -63,13 +76,26 @@ std::vector<OwnEvent> ending(Dialect dialect, const Answer& answer, FinishStyle 
 std::vector<OwnEvent> promote_reasoning(Dialect dialect, Answer& answer, std::string_view text) {
   OwnEvents out;
   switch (dialect) {
-    case Dialect::OpenaiChat: openai_chat::promote(answer, text, out); break;
-    case Dialect::OpenaiResponses: openai_responses::promote(answer, text, out); break;
-    case Dialect::AnthropicMessages: anthropic_messages::promote(answer, text, out); break;
-    case Dialect::Gemini: gemini::promote(answer, text, out); break;
-    case Dialect::SeqDelta: seq_delta::promote(answer, text, out); break;
-    case Dialect::AiSdkUi: ai_sdk_ui::promote(answer, text, out); break;
-    case Dialect::Opaque: break;
+    case Dialect::OpenaiChat:
+      openai_chat::promote(answer, text, out);
+      break;
+    case Dialect::OpenaiResponses:
+      openai_responses::promote(answer, text, out);
+      break;
+    case Dialect::AnthropicMessages:
+      anthropic_messages::promote(answer, text, out);
+      break;
+    case Dialect::Gemini:
+      gemini::promote(answer, text, out);
+      break;
+    case Dialect::SeqDelta:
+      seq_delta::promote(answer, text, out);
+      break;
+    case Dialect::AiSdkUi:
+      ai_sdk_ui::promote(answer, text, out);
+      break;
+    case Dialect::Opaque:
+      break;
   }
   Interpreter reader(dialect, std::move(answer));
   for (const OwnEvent& own : out) {
@@ -84,13 +110,19 @@ std::vector<OwnEvent> promote_reasoning(Dialect dialect, Answer& answer, std::st
 
 OwnEvent error_event(Dialect dialect, const Answer& answer, const ErrorFacts& facts) {
   switch (dialect) {
-    case Dialect::OpenaiResponses: return openai_responses::error(answer, facts);
-    case Dialect::AnthropicMessages: return {"error", anthropic_error(facts)};
-    case Dialect::Gemini: return gemini::error(facts);
-    case Dialect::AiSdkUi: return ai_sdk_ui::error(facts);
+    case Dialect::OpenaiResponses:
+      return openai_responses::error(answer, facts);
+    case Dialect::AnthropicMessages:
+      return {"error", anthropic_error(facts)};
+    case Dialect::Gemini:
+      return gemini::error(facts);
+    case Dialect::AiSdkUi:
+      return ai_sdk_ui::error(facts);
     case Dialect::OpenaiChat:
-    case Dialect::SeqDelta: return {"", openai_error(facts)};
-    case Dialect::Opaque: break;
+    case Dialect::SeqDelta:
+      return {"", openai_error(facts)};
+    case Dialect::Opaque:
+      break;
   }
   return {"error", openai_error(facts)};
 }

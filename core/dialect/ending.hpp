@@ -22,12 +22,12 @@ struct OwnEvent {
 /// How a cut answer that could not be continued is ended (`truncated_finish`).
 enum class FinishStyle : std::uint8_t { Stop, Length, Error };
 
-/// The dialect's own ending for an answer that broke off: every open block closed, usage kept, the terminal marker last;
-/// legal for the official SDK of the dialect. With FinishStyle::Error the error event instead of an ending, and so too
-/// where no ending would be legal: without answer.progress, and for a tool call that is open (a caller has an error of
-/// its own to tell then). A finish reason that has been given is not given again. `answer_text`: all of the answer's
-/// text, refusal text included (answer.text_bytes bytes); openai-responses repeats it, the others ignore it. Opaque
-/// streams have no ending: the list is empty.
+/// The dialect's own ending for an answer that broke off: every open block closed, usage kept, the terminal marker
+/// last; legal for the official SDK of the dialect. With FinishStyle::Error the error event instead of an ending, and
+/// so too where no ending would be legal: without answer.progress, and for a tool call that is open (a caller has an
+/// error of its own to tell then). A finish reason that has been given is not given again. `answer_text`: all of the
+/// answer's text, refusal text included (answer.text_bytes bytes); openai-responses repeats it, the others ignore it.
+/// Opaque streams have no ending: the list is empty.
 std::vector<OwnEvent> ending(Dialect dialect, const Answer& answer, FinishStyle style, std::string_view answer_text);
 
 /// Reasoning delivered as text (contract § 4.5): the events that carry `text` as answer text after a reasoning-only
@@ -38,9 +38,9 @@ std::vector<OwnEvent> promote_reasoning(Dialect dialect, Answer& answer, std::st
 
 /// An error as Tidemark tells it.
 struct ErrorFacts {
-  int status = 502;                  // for a body; an event has none
-  std::string_view type;             // OpenAI shape: "upstream_error", …; Anthropic shape: "api_error", …
-  std::string_view code;             // OpenAI shape only
+  int status = 502;       // for a body; an event has none
+  std::string_view type;  // OpenAI shape: "upstream_error", …; Anthropic shape: "api_error", …
+  std::string_view code;  // OpenAI shape only
   std::string_view message;
   std::optional<int> retry_after_s;  // 1 to 59
   std::string_view request_id;       // Anthropic shape only

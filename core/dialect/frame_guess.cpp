@@ -83,10 +83,8 @@ bool FrameGuess::match(const sse::Event& event, Match& out) const {
     JsonString varying;
     switch (piece.role) {
       case Hole::Role::Text:
-        if (!take_string(at, end, out.text) || out.text.raw.empty()) return false;
-        break;
       case Hole::Role::Reasoning:
-        if (!take_string(at, end, out.reasoning) || out.reasoning.raw.empty()) return false;
+        if (!take_string(at, end, out.text) || out.text.raw.empty()) return false;
         break;
       case Hole::Role::Sequence: {
         std::uint64_t value = 0;
@@ -99,9 +97,7 @@ bool FrameGuess::match(const sse::Event& event, Match& out) const {
         break;
     }
   }
-  if (!same(from, data_.size()) || at != end) return false;
-  out.kind = kind_;
-  return true;
+  return same(from, data_.size()) && at == end;
 }
 
 }  // namespace tidemark::dialect

@@ -1,8 +1,8 @@
 // A guess that pays: an event is most often the one before it, but for the text and a number.
 //
 // What an event meant is kept with its bytes and with the places ("holes") where the next may differ: the text that it
-// brought, its number, and values that no dialect reads. An event whose other bytes are the same, and which has the same
-// kind of token in each hole, must mean the same with the holes' new contents; it need not be parsed.
+// brought, its number, and values that no dialect reads. An event whose other bytes are the same, and which has the
+// same kind of token in each hole, must mean the same with the holes' new contents; it need not be parsed.
 #pragma once
 
 #include <array>
@@ -48,19 +48,19 @@ class Holes {
 
 class FrameGuess {
  public:
-  /// Keeps the event as the frame for the next one. Precondition: interpreting it again, with other holes, would change
-  /// the answer in nothing but what the holes say.
+  /// Keeps the event as the frame for the next one. Preconditions: interpreting it again, with other holes, would
+  /// change the answer in nothing but what the holes say; at most one hole is text or reasoning.
   void learn(const sse::Event& event, Kind kind, Holes holes);
   void forget() { size_ = 0; }
 
   struct Match {
-    Kind kind = Kind::Text;
-    JsonString text;
-    JsonString reasoning;
+    JsonString text;  // answer or reasoning text; absent for a piece of a tool call
     std::optional<std::uint64_t> sequence;
   };
   /// Whether the event has the frame that was learned and brings text where that did. Cost: a comparison.
   bool match(const sse::Event& event, Match& out) const;
+  /// Of what was learned.
+  Kind kind() const { return kind_; }
 
  private:
   struct Piece {  // bytes that must be the same, then a hole

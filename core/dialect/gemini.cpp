@@ -110,12 +110,16 @@ OwnEvent chunk(const Answer& answer, std::string_view text, std::string_view fin
 std::string_view status_name(int status) {
   switch (status) {
     case 408:
-    case 504: return "DEADLINE_EXCEEDED";
-    case 429: return "RESOURCE_EXHAUSTED";
+    case 504:
+      return "DEADLINE_EXCEEDED";
+    case 429:
+      return "RESOURCE_EXHAUSTED";
     case 502:
     case 503:
-    case 529: return "UNAVAILABLE";
-    default: return "INTERNAL";
+    case 529:
+      return "UNAVAILABLE";
+    default:
+      return "INTERNAL";
   }
 }
 

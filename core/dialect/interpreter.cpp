@@ -9,19 +9,26 @@ namespace {
 
 bool read(Dialect dialect, Reading& reading) {
   switch (dialect) {
-    case Dialect::OpenaiChat: return openai_chat::read(reading);
-    case Dialect::OpenaiResponses: return openai_responses::read(reading);
-    case Dialect::AnthropicMessages: return anthropic_messages::read(reading);
-    case Dialect::Gemini: return gemini::read(reading);
-    case Dialect::SeqDelta: return seq_delta::read(reading);
-    case Dialect::AiSdkUi: return ai_sdk_ui::read(reading);
-    case Dialect::Opaque: return opaque::read(reading);
+    case Dialect::OpenaiChat:
+      return openai_chat::read(reading);
+    case Dialect::OpenaiResponses:
+      return openai_responses::read(reading);
+    case Dialect::AnthropicMessages:
+      return anthropic_messages::read(reading);
+    case Dialect::Gemini:
+      return gemini::read(reading);
+    case Dialect::SeqDelta:
+      return seq_delta::read(reading);
+    case Dialect::AiSdkUi:
+      return ai_sdk_ui::read(reading);
+    case Dialect::Opaque:
+      return opaque::read(reading);
   }
   return false;
 }
 
-// Whether another event in the same frame means the same but for its holes: it brings text in one hole, or is a piece of
-// a tool call whose contents are not read, and says nothing else that a repetition would change.
+// Whether another event in the same frame means the same but for its holes: it brings text in one hole, or is a piece
+// of a tool call whose contents are not read, and says nothing else that a repetition would change.
 bool makes_a_frame(const Reading& reading, const Meaning& meaning) {
   if (meaning.finish != Finish::None || meaning.terminal || reading.holes.overflown() || reading.refusal) return false;
   std::size_t texts = 0;
@@ -30,9 +37,12 @@ bool makes_a_frame(const Reading& reading, const Meaning& meaning) {
     if (role == Hole::Role::Text || role == Hole::Role::Reasoning) ++texts;
   }
   switch (meaning.kind) {
-    case Kind::Text: return texts == 1 && !reading.wordless && !reading.tool_fragment;
-    case Kind::Reasoning: return texts == 1 && !reading.tool_fragment;
-    case Kind::ToolFragment: return texts == 0 && reading.holes.size() > 0;
+    case Kind::Text:
+      return texts == 1 && !reading.wordless && !reading.tool_fragment;
+    case Kind::Reasoning:
+      return texts == 1 && !reading.tool_fragment;
+    case Kind::ToolFragment:
+      return texts == 0 && reading.holes.size() > 0;
     case Kind::Silence:
     case Kind::Progress:
     case Kind::Refusal:
@@ -40,7 +50,8 @@ bool makes_a_frame(const Reading& reading, const Meaning& meaning) {
     case Kind::Terminal:
     case Kind::Error:
     case Kind::Challenge:
-    case Kind::Malformed: return false;
+    case Kind::Malformed:
+      return false;
   }
   return false;
 }
@@ -48,13 +59,16 @@ bool makes_a_frame(const Reading& reading, const Meaning& meaning) {
 // Dialects whose terminal marker is often left out after a finish reason (contract § 4.5).
 bool finish_is_enough(Dialect dialect, const Answer& answer) {
   switch (dialect) {
-    case Dialect::OpenaiChat: return !answer.several_choices;
+    case Dialect::OpenaiChat:
+      return !answer.several_choices;
     case Dialect::SeqDelta:
-    case Dialect::AiSdkUi: return true;
+    case Dialect::AiSdkUi:
+      return true;
     case Dialect::OpenaiResponses:
     case Dialect::AnthropicMessages:
     case Dialect::Gemini:
-    case Dialect::Opaque: return false;
+    case Dialect::Opaque:
+      return false;
   }
   return false;
 }
@@ -63,42 +77,66 @@ bool finish_is_enough(Dialect dialect, const Answer& answer) {
 
 std::string_view name(Kind kind) {
   switch (kind) {
-    case Kind::Silence: return "silence";
-    case Kind::Progress: return "progress";
-    case Kind::Text: return "text";
-    case Kind::Reasoning: return "reasoning";
-    case Kind::Refusal: return "refusal";
-    case Kind::ToolFragment: return "tool-fragment";
-    case Kind::Finish: return "finish";
-    case Kind::Terminal: return "terminal";
-    case Kind::Error: return "error";
-    case Kind::Challenge: return "challenge";
-    case Kind::Malformed: return "malformed";
+    case Kind::Silence:
+      return "silence";
+    case Kind::Progress:
+      return "progress";
+    case Kind::Text:
+      return "text";
+    case Kind::Reasoning:
+      return "reasoning";
+    case Kind::Refusal:
+      return "refusal";
+    case Kind::ToolFragment:
+      return "tool-fragment";
+    case Kind::Finish:
+      return "finish";
+    case Kind::Terminal:
+      return "terminal";
+    case Kind::Error:
+      return "error";
+    case Kind::Challenge:
+      return "challenge";
+    case Kind::Malformed:
+      return "malformed";
   }
   return {};
 }
 
 std::string_view name(Finish finish) {
   switch (finish) {
-    case Finish::None: return "none";
-    case Finish::Stop: return "stop";
-    case Finish::Length: return "length";
-    case Finish::ToolCalls: return "tool-calls";
-    case Finish::ContentFilter: return "content-filter";
-    case Finish::Refusal: return "refusal";
-    case Finish::Error: return "error";
-    case Finish::Other: return "other";
+    case Finish::None:
+      return "none";
+    case Finish::Stop:
+      return "stop";
+    case Finish::Length:
+      return "length";
+    case Finish::ToolCalls:
+      return "tool-calls";
+    case Finish::ContentFilter:
+      return "content-filter";
+    case Finish::Refusal:
+      return "refusal";
+    case Finish::Error:
+      return "error";
+    case Finish::Other:
+      return "other";
   }
   return {};
 }
 
 std::string_view name(EofVerdict verdict) {
   switch (verdict) {
-    case EofVerdict::Complete: return "complete";
-    case EofVerdict::Truncated: return "truncated";
-    case EofVerdict::ReasoningOnly: return "reasoning-only";
-    case EofVerdict::OpenToolCall: return "open-tool-call";
-    case EofVerdict::Empty: return "empty";
+    case EofVerdict::Complete:
+      return "complete";
+    case EofVerdict::Truncated:
+      return "truncated";
+    case EofVerdict::ReasoningOnly:
+      return "reasoning-only";
+    case EofVerdict::OpenToolCall:
+      return "open-tool-call";
+    case EofVerdict::Empty:
+      return "empty";
   }
   return {};
 }
@@ -126,12 +164,15 @@ Meaning Interpreter::interpret(const sse::Event& event) {
 
 Meaning Interpreter::in_known_frame(const FrameGuess::Match& match) {
   Meaning meaning;
-  meaning.kind = match.kind;
-  if (match.text) meaning.text = decoded(match.text, scratch_.text);
-  if (match.reasoning) meaning.reasoning = decoded(match.reasoning, scratch_.reasoning);
+  meaning.kind = frame_.kind();
   meaning.sequence = match.sequence;
-  answer_.text_bytes += meaning.text.size();
   if (match.sequence) answer_.sequence = match.sequence;
+  if (meaning.kind == Kind::Text) {
+    meaning.text = decoded(match.text, scratch_.text);
+    answer_.text_bytes += meaning.text.size();
+  } else if (meaning.kind == Kind::Reasoning) {
+    meaning.reasoning = decoded(match.text, scratch_.reasoning);
+  }
   return meaning;
 }
 

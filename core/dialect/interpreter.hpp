@@ -29,9 +29,9 @@ struct Meaning {
   std::string_view text;       // answer text (refusal text included), unescaped UTF-8; lone surrogates become U+FFFD
   std::string_view reasoning;  // reasoning text, likewise
   Finish finish = Finish::None;
-  bool terminal = false;  // this event is (or holds) the provider's terminal marker; never with Error
-  std::optional<std::uint64_t> sequence;    // the provider's own number: responses' sequence_number, seq-delta's seq
-  ErrorInfo error;                          // where kind is Error or Challenge
+  bool terminal = false;                  // this event is (or holds) the provider's terminal marker; never with Error
+  std::optional<std::uint64_t> sequence;  // the provider's own number: responses' sequence_number, seq-delta's seq
+  ErrorInfo error;                        // where kind is Error or Challenge
 };
 
 /// What has come so far in one attempt; enough to end it truthfully. An error is no finish.
@@ -45,7 +45,7 @@ struct Answer {
   bool terminal = false;
   bool several_choices = false;  // n > 1
   Finish finish = Finish::None;
-  std::string id;     // the provider's id of the answer
+  std::string id;  // the provider's id of the answer
   std::string model;
   std::uint64_t created = 0;              // openai-chat's and responses' creation time, seconds
   std::optional<std::uint64_t> sequence;  // last sequence_number / seq

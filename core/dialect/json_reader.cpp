@@ -24,18 +24,21 @@ const char* end_of_escape(const char* at, const char* end) {
     case 'f':
     case 'n':
     case 'r':
-    case 't': return at + 2;
+    case 't':
+      return at + 2;
     case 'u':
       if (end - at < 6) return nullptr;
       for (int i = 2; i < 6; ++i) {
         if (!is_hex(at[i])) return nullptr;
       }
       return at + 6;
-    default: return nullptr;
+    default:
+      return nullptr;
   }
 }
 
 void JsonReader::skip_space() {
+  if (at_ != end_ && *at_ > ' ') return;
   while (at_ != end_ && is_space(*at_)) ++at_;
 }
 
@@ -69,7 +72,17 @@ bool JsonReader::enter(char opening) {
 }
 
 bool JsonReader::next_key(std::string_view& key) {
-  if (!next_element()) return false;
+  if (!next('}')) return false;
+  // Nearly every key: no space before it, no escape in it, the colon right after it.
+  if (peek() == '"') {
+    const char* const begin = at_ + 1;
+    const char* const stop = scan::find_plain_end(begin, end_);
+    if (end_ - stop >= 2 && stop[0] == '"' && stop[1] == ':') {
+      key = {begin, static_cast<std::size_t>(stop - begin)};
+      at_ = stop + 2;
+      return true;
+    }
+  }
   JsonString string;
   if (!read_key(string)) {
     fail();
@@ -81,11 +94,11 @@ bool JsonReader::next_key(std::string_view& key) {
 }
 
 // Past the comma before the next element or member; false at the container's end and after an error.
-bool JsonReader::next_element() {
+bool JsonReader::next(char closing) {
   if (failed_) return false;
   skip_space();
-  const char closing = in_object() ? '}' : ']';
-  if (peek() == closing) {
+  const char c = peek();
+  if (c == closing) {
     ++at_;
     pop();
     first_ = false;
@@ -95,7 +108,7 @@ bool JsonReader::next_element() {
     first_ = false;
     return true;
   }
-  if (peek() != ',') {
+  if (c != ',') {
     fail();
     return false;
   }
@@ -158,9 +171,10 @@ bool JsonReader::skip_number() {
   return true;
 }
 
-bool JsonReader::skip_word(std::string_view word) {
-  if (static_cast<std::size_t>(end_ - at_) < word.size() || std::string_view(at_, word.size()) != word) return false;
-  at_ += word.size();
+template <std::size_t N>
+bool JsonReader::skip_word(const char (&word)[N]) {
+  if (!starts_with({at_, static_cast<std::size_t>(end_ - at_)}, word)) return false;
+  at_ += N - 1;
   return true;
 }
 
@@ -170,10 +184,14 @@ bool JsonReader::skip_scalar() {
       JsonString ignored;
       return read_string(ignored);
     }
-    case 't': return skip_word("true");
-    case 'f': return skip_word("false");
-    case 'n': return skip_word("null");
-    default: return skip_number();
+    case 't':
+      return skip_word("true");
+    case 'f':
+      return skip_word("false");
+    case 'n':
+      return skip_word("null");
+    default:
+      return skip_number();
   }
 }
 
@@ -216,13 +234,18 @@ bool JsonReader::skip_container() {
 JsonType JsonReader::type() {
   skip_space();
   switch (peek()) {
-    case '{': return JsonType::Object;
-    case '[': return JsonType::Array;
-    case '"': return JsonType::String;
+    case '{':
+      return JsonType::Object;
+    case '[':
+      return JsonType::Array;
+    case '"':
+      return JsonType::String;
     case 't':
     case 'f':
-    case 'n': return JsonType::Literal;
-    default: return is_digit(peek()) || peek() == '-' ? JsonType::Number : JsonType::Broken;
+    case 'n':
+      return JsonType::Literal;
+    default:
+      return is_digit(peek()) || peek() == '-' ? JsonType::Number : JsonType::Broken;
   }
 }
 
@@ -238,6 +261,20 @@ JsonString JsonReader::string() {
 }
 
 std::optional<std::uint64_t> JsonReader::whole_number() {
+  skip_space();
+  // Nearly every one: digits, few enough, then a comma or a bracket.
+  constexpr int kMaxDigits = 19;
+  const char* at = at_;
+  std::uint64_t value = 0;
+  while (at != end_ && is_digit(*at)) value = value * 10 + static_cast<std::uint64_t>(*at++ - '0');
+  const auto digits = at - at_;
+  const bool plain = at != end_ && (*at == ',' || *at == '}' || *at == ']');
+  if (!plain || digits == 0 || digits > kMaxDigits || (*at_ == '0' && digits > 1)) return odd_whole_number();
+  at_ = at;
+  return value;
+}
+
+std::optional<std::uint64_t> JsonReader::odd_whole_number() {
   std::string_view digits = raw();
   const std::size_t point = digits.find('.');
   if (point != std::string_view::npos) {

@@ -1,4 +1,5 @@
-// A pull parser for one JSON text (RFC 8259): finds what is asked for and checks the grammar of all that it passes over.
+// A pull parser for one JSON text (RFC 8259): finds what is asked for and checks the grammar of all that it passes
+// over.
 #pragma once
 
 #include <array>
@@ -23,8 +24,8 @@ struct JsonString {
 /// What the next value is. Null, true and false are told apart by their reading.
 enum class JsonType : std::uint8_t { Object, Array, String, Number, Literal, Broken };
 
-/// Reads forwards only; views lie in the text. Every call that reads a value reads exactly one, whatever its type: where
-/// it is of another type than asked for, the result says "none" and the value has been passed over.
+/// Reads forwards only; views lie in the text. Every call that reads a value reads exactly one, whatever its type:
+/// where it is of another type than asked for, the result says "none" and the value has been passed over.
 ///
 /// An error is final and makes every further call return "none" at once; at_end() tells. Errors: any departure from the
 /// grammar of RFC 8259 (duplicate keys are allowed), a byte above 0x7F outside strings, more than kMaxDepth nested
@@ -52,7 +53,7 @@ class JsonReader {
   template <class Element>
   bool array(Element element) {
     if (!enter('[')) return false;
-    while (next_element()) element();
+    while (next(']')) element();
     return true;
   }
 
@@ -80,15 +81,16 @@ class JsonReader {
   bool push(bool object);
   void pop() { --depth_; }
   bool in_object() const { return (nest_[(depth_ - 1) / 64] >> ((depth_ - 1) % 64) & 1u) != 0; }
+  bool next(char closing);
   bool next_key(std::string_view& key);
-  bool next_element();
   bool read_key(JsonString& key);
   bool read_string(JsonString& out);
-  bool skip_escape();
   bool skip_scalar();
   bool skip_number();
-  bool skip_word(std::string_view word);
+  template <std::size_t N>
+  bool skip_word(const char (&word)[N]);
   bool skip_container();
+  std::optional<std::uint64_t> odd_whole_number();
 
   const char* at_;
   const char* end_;
@@ -96,7 +98,7 @@ class JsonReader {
   std::array<std::uint64_t, kMaxDepth / 64> nest_{};  // a bit each open container: whether it is an object
   bool first_ = false;                                // a container has just been opened
   bool failed_ = false;
-  std::array<char, kMaxKey> key_{};
+  std::array<char, kMaxKey> key_;  // an unescaped key; written before it is read
 };
 
 /// Reads the escape at `at`, which points at a backslash. Returns the byte after it, or nullptr where it is none.

@@ -75,18 +75,22 @@ inline const char* find_plain_end(const char* at, const char* end) {
 #endif
 }
 
+/// Up to 16 bytes: from both ends, overlapping in the middle.
+inline bool equal_short(const char* a, const char* b, std::size_t size) {
+  if (size >= 8) return ((load(a) ^ load(b)) | (load(a + size - 8) ^ load(b + size - 8))) == 0;
+  for (std::size_t i = 0; i < size; ++i) {
+    if (a[i] != b[i]) return false;
+  }
+  return true;
+}
+
 inline bool equal_swar(const char* a, const char* b, std::size_t size) {
-  if (size < 8) {
-    for (std::size_t i = 0; i < size; ++i) {
-      if (a[i] != b[i]) return false;
-    }
-    return true;
-  }
+  if (size <= 16) return equal_short(a, b, size);
   std::size_t i = 0;
-  for (; size - i >= 8; i += 8) {
-    if (load(a + i) != load(b + i)) return false;
+  for (; size - i > 16; i += 16) {
+    if (((load(a + i) ^ load(b + i)) | (load(a + i + 8) ^ load(b + i + 8))) != 0) return false;
   }
-  return load(a + size - 8) == load(b + size - 8);
+  return equal_short(a + size - 16, b + size - 16, 16);
 }
 
 /// Whether `size` bytes at `a` and `b` are the same.
@@ -94,7 +98,7 @@ inline bool equal(const char* a, const char* b, std::size_t size) {
 #if defined(__wasm__)
   return equal_swar(a, b, size);
 #else
-  return size == 0 || std::memcmp(a, b, size) == 0;
+  return size <= 16 ? equal_short(a, b, size) : std::memcmp(a, b, size) == 0;
 #endif
 }
 

@@ -22,12 +22,18 @@ constexpr bool is_low_surrogate(unsigned unit) { return unit >= 0xDC00 && unit <
 
 char simple_escape(char c) {
   switch (c) {
-    case 'b': return '\b';
-    case 'f': return '\f';
-    case 'n': return '\n';
-    case 'r': return '\r';
-    case 't': return '\t';
-    default: return c;
+    case 'b':
+      return '\b';
+    case 'f':
+      return '\f';
+    case 'n':
+      return '\n';
+    case 'r':
+      return '\r';
+    case 't':
+      return '\t';
+    default:
+      return c;
   }
 }
 
@@ -158,12 +164,24 @@ void append_escaped(std::string& out, std::string_view text) {
     out += '\\';
     switch (*stop) {
       case '"':
-      case '\\': out += *stop; break;
-      case '\b': out += 'b'; break;
-      case '\f': out += 'f'; break;
-      case '\n': out += 'n'; break;
-      case '\r': out += 'r'; break;
-      case '\t': out += 't'; break;
+      case '\\':
+        out += *stop;
+        break;
+      case '\b':
+        out += 'b';
+        break;
+      case '\f':
+        out += 'f';
+        break;
+      case '\n':
+        out += 'n';
+        break;
+      case '\r':
+        out += 'r';
+        break;
+      case '\t':
+        out += 't';
+        break;
       default:
         out += "u00";
         out += kHex[static_cast<unsigned char>(*stop) >> 4];

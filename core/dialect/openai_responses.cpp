@@ -1,4 +1,5 @@
-// openai-responses: reading the Responses API's typed, numbered events. What is said in it: openai_responses_ending.cpp.
+// openai-responses: reading the Responses API's typed, numbered events. What is said in it:
+// openai_responses_ending.cpp.
 #include <algorithm>
 #include <array>
 
@@ -235,9 +236,15 @@ Finish incomplete_finish(std::string_view reason) {
 void apply(Reading& reading, Type type, const Fields& fields) {
   Answer& answer = reading.answer;
   switch (type) {
-    case Type::TextDelta: add_text(reading, fields, Kind::Text); break;
-    case Type::RefusalDelta: add_text(reading, fields, Kind::Refusal); break;
-    case Type::ReasoningDelta: reading.take_reasoning(fields.delta); break;
+    case Type::TextDelta:
+      add_text(reading, fields, Kind::Text);
+      break;
+    case Type::RefusalDelta:
+      add_text(reading, fields, Kind::Refusal);
+      break;
+    case Type::ReasoningDelta:
+      reading.take_reasoning(fields.delta);
+      break;
     case Type::ToolDelta:
       reading.tool_fragment = true;
       if (fields.delta) reading.skip_varying(fields.delta);
@@ -247,13 +254,19 @@ void apply(Reading& reading, Type type, const Fields& fields) {
       reading.tool_fragment = true;
       finish_tool(answer, fields.output_index);
       break;
-    case Type::ItemAdded: add_item(reading, fields); break;
-    case Type::ItemDone: finish_item(reading, fields); break;
+    case Type::ItemAdded:
+      add_item(reading, fields);
+      break;
+    case Type::ItemDone:
+      finish_item(reading, fields);
+      break;
     case Type::PartAdded:
       if (is(fields.part_type.raw, "output_text")) open_part(answer, fields, Kind::Text);
       if (is(fields.part_type.raw, "refusal")) open_part(answer, fields, Kind::Refusal);
       break;
-    case Type::PartDone: answer.open_content_index = -1; break;
+    case Type::PartDone:
+      answer.open_content_index = -1;
+      break;
     case Type::Completed:
       reading.marker = true;
       reading.finish = answer.refusal && !answer.text ? Finish::Refusal : Finish::Stop;
@@ -266,10 +279,13 @@ void apply(Reading& reading, Type type, const Fields& fields) {
       reading.marker = true;
       reading.finish = Finish::Other;
       break;
-    case Type::Keepalive: reading.silent = true; break;
+    case Type::Keepalive:
+      reading.silent = true;
+      break;
     case Type::Other:
     case Type::Failed:
-    case Type::Error: break;
+    case Type::Error:
+      break;
   }
 }
 

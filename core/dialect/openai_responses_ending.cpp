@@ -41,7 +41,10 @@ void write_part(JsonWriter& json, const Part& part) {
   if (part.refusal) {
     json.field("type", "refusal").field("refusal", part.text);
   } else {
-    json.field("type", "output_text").raw_field("annotations", "[]").raw_field("logprobs", "[]").field("text", part.text);
+    json.field("type", "output_text")
+        .raw_field("annotations", "[]")
+        .raw_field("logprobs", "[]")
+        .field("text", part.text);
   }
   json.end_object();
 }
@@ -74,7 +77,9 @@ struct Place {
   std::uint64_t content_index = 0;
 
   void write(JsonWriter& json) const {
-    json.field("item_id", item_id).number_field("output_index", output_index).number_field("content_index", content_index);
+    json.field("item_id", item_id)
+        .number_field("output_index", output_index)
+        .number_field("content_index", content_index);
   }
 };
 

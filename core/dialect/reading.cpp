@@ -141,7 +141,8 @@ void Reading::take_error() {
       return;
     case JsonType::Array:
     case JsonType::Number:
-    case JsonType::Broken: return json.skip();
+    case JsonType::Broken:
+      return json.skip();
   }
 }
 

@@ -33,8 +33,8 @@ struct ErrorFields {
   int status = 0;
 };
 
-/// What has been found in one event. A dialect's reader fills it in and returns whether the event is valid; nothing of it
-/// counts before the event's JSON has been checked to its end, and a reader changes `answer` only after that.
+/// What has been found in one event. A dialect's reader fills it in and returns whether the event is valid; nothing of
+/// it counts before the event's JSON has been checked to its end, and a reader changes `answer` only after that.
 struct Reading {
   Reading(const sse::Event& event, Answer& answer, Scratch& scratch);
 
@@ -83,8 +83,8 @@ struct Reading {
   void take_error_member(std::string_view key);
 };
 
-/// What the reading means; `valid` is what the dialect's reader returned. Brings the answer up to date, but for what only
-/// the dialect's reader knows (blocks, tool calls, progress).
+/// What the reading means; `valid` is what the dialect's reader returned. Brings the answer up to date, but for what
+/// only the dialect's reader knows (blocks, tool calls, progress).
 Meaning conclude(Reading& reading, bool valid);
 
 /// The finish reasons of chat completions, which other dialects took over.

@@ -26,14 +26,15 @@ bool contains_any(std::string_view text, const std::array<std::string_view, N>& 
 constexpr std::array<std::string_view, 5> kMoney = {"quota", "billing", "credit", "spend_limit", "payment"};
 
 constexpr std::array<std::string_view, 19> kFinal = {
-    "invalid",     "auth",      "permission",     "forbidden",      "denied",        "not_found",   "notfound",
-    "too_large",   "too_long",  "context_length", "context_window", "unsupported",   "bad_request", "badrequest",
-    "failed_precondition", "policy", "content_filter", "safety", "unprocessable"};
+    "invalid",        "auth",           "permission",  "forbidden",    "denied",
+    "not_found",      "notfound",       "too_large",   "too_long",     "context_length",
+    "context_window", "unsupported",    "bad_request", "badrequest",   "failed_precondition",
+    "policy",         "content_filter", "safety",      "unprocessable"};
 
 constexpr std::array<std::string_view, 19> kRetryable = {
-    "server",    "overload",   "timeout",   "timed_out", "timed out", "rate_limit", "ratelimit",
-    "rate limit", "too_many",  "throttl",   "unavailable", "internal", "api_error", "network",
-    "capacity",  "exhausted",  "deadline",  "try_again", "upstream"};
+    "server",     "overload",  "timeout",  "timed_out",   "timed out", "rate_limit", "ratelimit",
+    "rate limit", "too_many",  "throttl",  "unavailable", "internal",  "api_error",  "network",
+    "capacity",   "exhausted", "deadline", "try_again",   "upstream"};
 
 bool is_retryable_status(int status) { return status == 408 || status == 409 || status == 429 || status >= 500; }
 

@@ -13,7 +13,7 @@ struct BackoffOptions {
 };
 
 /// min(base * factor^attempt + unit * jitter, max), in whole milliseconds. attempt counts from 0; `unit` in [0, 1).
-/// Never negative, never above max, also where the power overflows.
+/// Never negative, never above max nor above 2^52, also where the power overflows.
 TimeMs backoff_delay(const BackoffOptions& options, unsigned attempt, double unit);
 
 }  // namespace tidemark::retry

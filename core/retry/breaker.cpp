@@ -2,6 +2,12 @@
 #include "core/retry/breaker.hpp"
 
 namespace tidemark::retry {
+namespace {
+
+// Who comes while the probe is out can't know when it ends: soon, whichever way.
+constexpr TimeMs kWhileProbing = 1000;
+
+}  // namespace
 
 std::string_view name(BreakerState state) {
   switch (state) {
@@ -15,28 +21,47 @@ std::string_view name(BreakerState state) {
   return {};
 }
 
-Breaker::Breaker(BreakerOptions options) : options_(options) {}
-
-BreakerState Breaker::state(TimeMs now) const {
-  return state_ == BreakerState::Open && now >= opened_at_ + options_.open_ms ? BreakerState::HalfOpen : state_;
+std::string_view name(BreakerSignal signal) {
+  switch (signal) {
+    case BreakerSignal::StruckOut:
+      return "struck-out";
+    case BreakerSignal::TimeUp:
+      return "time-up";
+    case BreakerSignal::ProbeAnswered:
+      return "probe-answered";
+    case BreakerSignal::ProbeChallenged:
+      return "probe-challenged";
+    case BreakerSignal::ProbeVoid:
+      return "probe-void";
+  }
+  return {};
 }
 
-TimeMs Breaker::next_deadline() const { return state_ == BreakerState::Open ? opened_at_ + options_.open_ms : kNever; }
+Breaker::Breaker(BreakerOptions options) : options_(options) {}
+
+// Time alone moves nothing: that the opening is over is acted upon when somebody asks.
+BreakerState Breaker::state(TimeMs now) const {
+  const bool time_up = state_ == BreakerState::Open && now - opened_at_ >= options_.open_ms;
+  return time_up ? BreakerState::HalfOpen : state_;
+}
+
+TimeMs Breaker::next_deadline() const {
+  return state_ == BreakerState::Open ? later(opened_at_, options_.open_ms) : kNever;
+}
 
 Admission Breaker::admit(TimeMs now) {
+  if (state(now) != state_) take(BreakerSignal::TimeUp);
   Admission admission;
-  state_ = state(now);
   switch (state_) {
     case BreakerState::Closed:
       admission.allowed = true;
       break;
     case BreakerState::Open:
-      admission.retry_in_ms = opened_at_ + options_.open_ms - now;
+      admission.retry_in_ms = options_.open_ms - (now - opened_at_);
       break;
     case BreakerState::HalfOpen:
       admission.allowed = admission.probe = probe_ == 0;
-      // Who comes while the probe is out can't know when it ends: soon, whichever way.
-      admission.retry_in_ms = admission.allowed ? 0 : 1000;
+      admission.retry_in_ms = admission.allowed ? 0 : kWhileProbing;
       break;
   }
   if (admission.allowed) admission.ticket = next_ticket_++;
@@ -46,26 +71,36 @@ Admission Breaker::admit(TimeMs now) {
 
 Transition Breaker::outcome(std::uint64_t ticket, Outcome outcome, TimeMs now) {
   if (options_.open_ms == 0) return Transition::None;
-  const bool was_probe = ticket == probe_ && ticket != 0;
-  if (was_probe) probe_ = 0;
-  state_ = state(now);
+  if (outcome == Outcome::Answer) strikes_ = 0;
+  if (outcome == Outcome::Challenge) ++strikes_;
+  if (ticket != 0 && ticket == probe_) return outcome_of_probe(outcome, now);
+  if (outcome != Outcome::Challenge || strikes_ < options_.strikes) return Transition::None;
+  if (!next_state(state_, BreakerSignal::StruckOut)) return Transition::None;
+  open(BreakerSignal::StruckOut, now);
+  return Transition::Opened;
+}
+
+Transition Breaker::outcome_of_probe(Outcome outcome, TimeMs now) {
+  probe_ = 0;
   switch (outcome) {
-    case Outcome::Neutral:
-      return Transition::None;
     case Outcome::Answer:
-      strikes_ = 0;
-      if (!was_probe || state_ == BreakerState::Closed) return Transition::None;
-      state_ = BreakerState::Closed;
+      take(BreakerSignal::ProbeAnswered);
       return Transition::Closed;
     case Outcome::Challenge:
-      ++strikes_;
-      if (state_ == BreakerState::Open || (!was_probe && strikes_ < options_.strikes)) return Transition::None;
-      if (state_ == BreakerState::HalfOpen && !was_probe) return Transition::None;
-      state_ = BreakerState::Open;
-      opened_at_ = now;
+      open(BreakerSignal::ProbeChallenged, now);
       return Transition::Opened;
+    case Outcome::Neutral:
+      take(BreakerSignal::ProbeVoid);
+      return Transition::None;
   }
   return Transition::None;
+}
+
+void Breaker::take(BreakerSignal signal) { state_ = next_state(state_, signal).value_or(state_); }
+
+void Breaker::open(BreakerSignal why, TimeMs now) {
+  take(why);
+  opened_at_ = now;
 }
 
 }  // namespace tidemark::retry

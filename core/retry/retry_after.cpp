@@ -200,7 +200,8 @@ std::optional<std::int64_t> parse_http_date(std::string_view text, std::int64_t 
     return std::nullopt;
   }
   if (!reader.done() || !in_range(date)) return std::nullopt;
-  return days_from_civil(date.year, date.month, date.day) * 86400 + date.hour * 3600 + date.minute * 60 + date.second;
+  const std::int64_t seconds_of_day = (std::int64_t{date.hour} * 60 + date.minute) * 60 + date.second;
+  return days_from_civil(date.year, date.month, date.day) * 86400 + seconds_of_day;
 }
 
 }  // namespace tidemark::retry

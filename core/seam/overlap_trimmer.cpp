@@ -33,16 +33,18 @@ class Needle {
   std::vector<std::size_t> failure_;
 };
 
-bool contains(std::string_view text, std::string_view part) {
+// Where `part`, not empty, first occurs in `text`.
+std::size_t find(std::string_view text, std::string_view part) {
   const Needle needle(part);
   std::size_t matched = 0;
-  for (const char c : text) {
-    matched = needle.advance(matched, c);
-    if (matched == part.size()) return true;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    matched = needle.advance(matched, text[i]);
+    if (matched == part.size()) return i + 1 - part.size();
   }
-  return part.empty();
+  return std::string_view::npos;
 }
 
+// Whether `at` is the text's end or the beginning of a code point.
 bool on_boundary(std::string_view text, std::size_t at) { return at >= text.size() || !is_continuation(text[at]); }
 
 bool is_cjk(char32_t p) {
@@ -91,11 +93,9 @@ OverlapTrimmer::OverlapTrimmer(std::string_view delivered, Continuer continuer, 
 
 OverlapTrimmer::Decision OverlapTrimmer::offer(std::string_view text) {
   if (decided_) return {true, 0};
+  if (text.empty()) return {false, 0};
   offered_ += text;
-  if (!text.empty()) ++events_;
-  // As long as everything offered still stands somewhere at the end of what was delivered, more may follow.
-  const bool may_grow = offered_.size() < delivered_.size() && contains(delivered_, offered_);
-  if (may_grow && events_ < kMaxEvents) return {false, 0};
+  if (++events_ < kMaxEvents && may_trim_more()) return {false, 0};
   return finish();
 }
 
@@ -103,11 +103,23 @@ OverlapTrimmer::Decision OverlapTrimmer::finish() {
   if (decided_) return {true, 0};
   decided_ = true;
   const std::size_t bytes = overlap_bytes(delivered_, offered_);
-  const bool chance =
-      continuer_ == Continuer::Model && weight(std::string_view(offered_).substr(0, bytes)) < overlap_min_;
+  const bool counts = outweighs_chance(std::string_view(offered_).substr(0, bytes));
   offered_.clear();
   delivered_.clear();
-  return {true, chance ? 0 : bytes};
+  return {true, counts ? bytes : 0};
+}
+
+// A longer overlap begins where all that was offered stands in what was delivered, and more follows. The first such place
+// gives the longest.
+bool OverlapTrimmer::may_trim_more() const {
+  if (is_continuation(offered_.front()) || offered_.size() >= delivered_.size()) return false;
+  const std::size_t at = find(delivered_, offered_);
+  if (at == std::string_view::npos || at + offered_.size() == delivered_.size()) return false;
+  return outweighs_chance(std::string_view(delivered_).substr(at));
+}
+
+bool OverlapTrimmer::outweighs_chance(std::string_view overlap) const {
+  return continuer_ == Continuer::SameGeneration || weight(overlap) >= overlap_min_;
 }
 
 }  // namespace tidemark::seam

@@ -1,20 +1,34 @@
-// Runs the cases in Node against the built package: node tests/conformance/run_node.mjs [DIRECTORY OF THE BUILT ENGINE]
-import { readFile } from "node:fs/promises";
+// Runs the cases in Node against what has been built:
+//   node tests/conformance/run_node.mjs [the package's module [the conformance module]]
+import { readFile, readdir } from "node:fs/promises";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
+import { loadConformanceCore } from "./conformance_core.mjs";
+import { runDialect } from "./run_dialect.mjs";
+import { runEngine } from "./run_engine.mjs";
 import { runSse } from "./run_sse.mjs";
 
 const here = new URL(".", import.meta.url);
-const engine = process.argv[2] ? pathToFileURL(resolve(process.argv[2]) + "/") : new URL("../../web/dist/engine/", here);
-const cases = async (file) => JSON.parse(await readFile(new URL(file, here), "utf8")).cases;
+const given = (argument, fallback) => (argument ? pathToFileURL(resolve(argument)) : new URL(fallback, here));
+const packageModule = given(process.argv[2], "../../web/dist/index.js");
+const conformanceModule = given(process.argv[3], "../../build/wasm/tidemark_conformance.wasm");
+const json = async (file) => JSON.parse(await readFile(new URL(file, here), "utf8"));
 
-const { SseParser } = await import(new URL("sse_parser.js", engine).href);
-const results = { sse: await runSse(await cases("sse/cases.json"), SseParser) };
+const { SseParser } = await import(packageModule.href);
+const core = await loadConformanceCore(await readFile(conformanceModule));
+
+const results = new Map();
+results.set("sse", await runSse((await json("sse/cases.json")).cases, SseParser));
+for (const file of (await readdir(new URL("dialect/", here))).filter((name) => name.endsWith(".json")).sort()) {
+  results.set(`dialect/${file}`, runDialect(await json(`dialect/${file}`), core));
+}
+
+results.set("engine", await runEngine());
 
 let bad = false;
-for (const [name, { cases, runs, skipped, failures }] of Object.entries(results)) {
-  console.log(`${name}: ${cases} cases, ${runs} runs, ${skipped} not for this parser, ${failures.length} failed`);
+for (const [name, { cases, runs, skipped, failures }] of results) {
+  console.log(`${name}: ${cases} cases, ${runs} runs, ${skipped} not for this runner, ${failures.length} failed`);
   for (const failure of failures) console.error(failure);
   bad ||= failures.length > 0 || cases === 0;
 }

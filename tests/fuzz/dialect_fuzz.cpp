@@ -72,7 +72,8 @@ void check_ending(Dialect dialect, const Answer& answer, std::string_view data) 
       const Kind kind = again.interpret(event_of(own.name, own.data)).kind;
       expect(own.data == "[DONE]" || test::Json::accept(test::repaired_utf8(test::without_lone_surrogates(own.data))),
              "an ending is not JSON", own.data);
-      expect((kind == Kind::Error) == (style == FinishStyle::Error), "an ending is an error, or the other way", own.data);
+      expect((kind == Kind::Error) == (style == FinishStyle::Error), "an ending is an error, or the other way",
+             own.data);
     }
     if (style != FinishStyle::Error) expect(again.at_eof() == EofVerdict::Complete, "an ending does not end", data);
   }

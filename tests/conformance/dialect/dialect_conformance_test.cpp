@@ -57,8 +57,8 @@ void run(Dialect dialect, const Json& item, Shortcut shortcut) {
 }
 
 TEST_CASE("the cases of every dialect") {
-  for (const std::string file : {"openai_chat", "openai_responses", "anthropic_messages", "gemini", "seq_delta",
-                                 "ai_sdk_ui", "opaque"}) {
+  for (const std::string file :
+       {"openai_chat", "openai_responses", "anthropic_messages", "gemini", "seq_delta", "ai_sdk_ui", "opaque"}) {
     INFO(file);
     std::ifstream in("tests/conformance/dialect/" + file + ".json");
     REQUIRE(in.is_open());

@@ -14,10 +14,12 @@ constexpr std::string_view kFrame =
 
 constexpr std::string_view kAliyun =
     "<!DOCTYPE html>\n<html><head><title>Captcha Interception</title></head><body><script>window._config_={"
-    "\"action\":\"captcha\",\"url\":\"https://x.invalid:443/v1/_____tmd_____/punish?x5secdata=abc&x5step=1\"};</script>";
+    "\"action\":\"captcha\",\"url\":\"https://x.invalid:443/v1/_____tmd_____/punish?x5secdata=abc&x5step=1\"};</"
+    "script>";
 
 constexpr std::string_view kCloudflare =
-    "<!DOCTYPE html><html lang=\"en-US\"><head><title>Just a moment...</title><meta http-equiv=\"refresh\" content=\"390\">"
+    "<!DOCTYPE html><html lang=\"en-US\"><head><title>Just a moment...</title><meta http-equiv=\"refresh\" "
+    "content=\"390\">"
     "</head><body><script>(function(){window._cf_chl_opt={cvId:'3',cZone:\"x.invalid\"};"
     "a.src='/cdn-cgi/challenge-platform/h/b/orchestrate/chl_page/v1?ray=1';}())</script></body></html>";
 
@@ -55,7 +57,8 @@ TEST_CASE("the JSON frame, cut anywhere after what gives it away") {
 
 TEST_CASE("captcha pages, with any status, whole or cut") {
   for (const std::string_view page : {kAliyun, kCloudflare, kAws}) {
-    for (const int status : {200, 202, 403, 405, 503}) CHECK(is_challenge_body(status, "text/html; charset=utf-8", page));
+    for (const int status : {200, 202, 403, 405, 503})
+      CHECK(is_challenge_body(status, "text/html; charset=utf-8", page));
     CHECK(is_challenge_body(200, "", page));
   }
   CHECK(is_challenge_body(200, "text/html", "<script>location='https://x.invalid/punish?x5secdata=1'"));

@@ -61,8 +61,8 @@ TEST_CASE("by the first event") {
   CHECK(first(R"({"type":"data-x","data":{}})") == Dialect::AiSdkUi);
   CHECK(first(R"({"type":"error","errorText":"m"})") == Dialect::AiSdkUi);
   for (const std::string_view none :
-       {"hello", "{}", "[]", "7", R"({"seq":0})", R"({"seq":"0","delta":"a"})", R"({"delta":"a"})", R"({"type":"update"})",
-        R"({"choices":[)", R"({"error":null})", R"({"ret":["FAIL_SYS_USER_VALIDATE"]})"}) {
+       {"hello", "{}", "[]", "7", R"({"seq":0})", R"({"seq":"0","delta":"a"})", R"({"delta":"a"})",
+        R"({"type":"update"})", R"({"choices":[)", R"({"error":null})", R"({"ret":["FAIL_SYS_USER_VALIDATE"]})"}) {
     INFO(none);
     CHECK(first(none) == Dialect::Opaque);
   }

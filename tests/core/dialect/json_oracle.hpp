@@ -152,7 +152,8 @@ inline Json rebuild(JsonReader& reader) {
     }
     case JsonType::Number:
     case JsonType::Literal:
-    case JsonType::Broken: return Json::parse(reader.raw(), nullptr, false);
+    case JsonType::Broken:
+      return Json::parse(reader.raw(), nullptr, false);
   }
   return {};
 }
@@ -164,7 +165,8 @@ inline std::optional<std::string> disagreement(std::string_view text) {
     if (c == '\0') c = '\x01';
   }
   const std::string given = without_lone_surrogates(repaired_utf8(bytes));
-  const bool has_mark = given.compare(0, 3, "\xEF\xBB\xBF") == 0;  // which nlohmann passes over, and JSON.parse does not
+  const bool has_mark =
+      given.compare(0, 3, "\xEF\xBB\xBF") == 0;  // which nlohmann passes over, and JSON.parse does not
   DepthMeter meter;
   const bool accepted = Json::sax_parse(given, &meter) && !has_mark && meter.deepest <= JsonReader::kMaxDepth;
   if (meter.overflow) return std::nullopt;

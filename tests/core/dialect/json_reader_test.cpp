@@ -26,19 +26,78 @@ void check_agreement(const std::string& text) {
 }
 
 TEST_CASE("what is JSON and what is not") {
-  for (const std::string_view good :
-       {"null", "true", "false", "0", "-0", "12", "-1.5", "1e5", "1E+5", "1.25e-300", "1e999", "\"\"", "\"a\"", "[]",
-        "{}", "[1,2]", "{\"a\":1}", " [ 1 , { \"a\" : [ ] } ] ", "\t\r\n1\n", "{\"a\":1,\"a\":2}", "\"\\u0000\"",
-        "\"\\ud800\"", "\"\xC3\xA9\"", "\"\x7F\"", "[[[[]]]]", "[{},[],{\"a\":{}}]", "\"\xFF\""}) {
+  for (const std::string_view good : {"null",         "true",
+                                      "false",        "0",
+                                      "-0",           "12",
+                                      "-1.5",         "1e5",
+                                      "1E+5",         "1.25e-300",
+                                      "1e999",        "\"\"",
+                                      "\"a\"",        "[]",
+                                      "{}",           "[1,2]",
+                                      "{\"a\":1}",    " [ 1 , { \"a\" : [ ] } ] ",
+                                      "\t\r\n1\n",    "{\"a\":1,\"a\":2}",
+                                      "\"\\u0000\"",  "\"\\ud800\"",
+                                      "\"\xC3\xA9\"", "\"\x7F\"",
+                                      "[[[[]]]]",     "[{},[],{\"a\":{}}]",
+                                      "\"\xFF\""}) {
     INFO(good);
     CHECK(accepts(good));
   }
-  for (const std::string_view bad :
-       {"", " ", "nul", "nulll", "True", "01", "-", "+1", "1.", ".5", "1e", "1e+", "0x1", "--1", "\"", "\"a", "a", "'a'",
-        "\"\\x\"", "\"\\u12\"", "\"\\u12g4\"", "\"\\", "[", "]", "[1", "[1,", "[1,]", "[,1]", "[1 2]", "{", "}", "{,}",
-        "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{a:1}", "{1:1}", "{\"a\" 1}", "{\"a\":1 \"b\":2}", "[}", "{]", "[1}",
-        "{\"a\":1]", "1 2", "null,", "[]]", "\"\n\"", "\"\x1F\"", "\xEF\xBB\xBF[]", "\xC3\xA9", "[\xC2\xA0]", "NaN",
-        "Infinity", "// x\n1", "[1]x"}) {
+  for (const std::string_view bad : {"",
+                                     " ",
+                                     "nul",
+                                     "nulll",
+                                     "True",
+                                     "01",
+                                     "-",
+                                     "+1",
+                                     "1.",
+                                     ".5",
+                                     "1e",
+                                     "1e+",
+                                     "0x1",
+                                     "--1",
+                                     "\"",
+                                     "\"a",
+                                     "a",
+                                     "'a'",
+                                     "\"\\x\"",
+                                     "\"\\u12\"",
+                                     "\"\\u12g4\"",
+                                     "\"\\",
+                                     "[",
+                                     "]",
+                                     "[1",
+                                     "[1,",
+                                     "[1,]",
+                                     "[,1]",
+                                     "[1 2]",
+                                     "{",
+                                     "}",
+                                     "{,}",
+                                     "{\"a\"}",
+                                     "{\"a\":}",
+                                     "{\"a\":1,}",
+                                     "{a:1}",
+                                     "{1:1}",
+                                     "{\"a\" 1}",
+                                     "{\"a\":1 \"b\":2}",
+                                     "[}",
+                                     "{]",
+                                     "[1}",
+                                     "{\"a\":1]",
+                                     "1 2",
+                                     "null,",
+                                     "[]]",
+                                     "\"\n\"",
+                                     "\"\x1F\"",
+                                     "\xEF\xBB\xBF[]",
+                                     "\xC3\xA9",
+                                     "[\xC2\xA0]",
+                                     "NaN",
+                                     "Infinity",
+                                     "// x\n1",
+                                     "[1]x"}) {
     INFO(bad);
     CHECK_FALSE(accepts(bad));
     check_agreement(std::string(bad));
@@ -95,7 +154,8 @@ TEST_CASE("whole numbers") {
   CHECK(read("0") == 0u);
   CHECK(read("18446744073709551615") == 18446744073709551615u);
   CHECK(read("12.000") == 12u);
-  for (const std::string_view none : {"18446744073709551616", "99999999999999999999999", "-1", "1.5", "1e3", "\"1\"", "null", "[]"}) {
+  for (const std::string_view none :
+       {"18446744073709551616", "99999999999999999999999", "-1", "1.5", "1e3", "\"1\"", "null", "[]"}) {
     INFO(none);
     CHECK_FALSE(read(none));
   }
@@ -137,7 +197,8 @@ TEST_CASE("every short text over a small alphabet, against nlohmann/json") {
     for (std::size_t i = 0; i < length; ++i) count *= kAlphabet.size();
     for (std::size_t number = 0; number < count; ++number) {
       std::string text;
-      for (std::size_t rest = number, i = 0; i < length; ++i, rest /= kAlphabet.size()) text += kAlphabet[rest % kAlphabet.size()];
+      for (std::size_t rest = number, i = 0; i < length; ++i, rest /= kAlphabet.size())
+        text += kAlphabet[rest % kAlphabet.size()];
       check_agreement(text);
     }
   }
@@ -173,10 +234,18 @@ TEST_CASE("recorded and made-up JSON, whole, cut and changed, against nlohmann/j
         const std::size_t at = below(text.size());
         const char byte = kBytes[below(kBytes.size())];
         switch (below(4)) {
-          case 0: text[at] = byte; break;
-          case 1: text.insert(at, 1, byte); break;
-          case 2: text.erase(at, 1 + below(4)); break;
-          default: text.resize(at); break;
+          case 0:
+            text[at] = byte;
+            break;
+          case 1:
+            text.insert(at, 1, byte);
+            break;
+          case 2:
+            text.erase(at, 1 + below(4));
+            break;
+          default:
+            text.resize(at);
+            break;
         }
       }
       check_agreement(text);

@@ -217,7 +217,8 @@ TEST_CASE("endings after every prefix of every recording are proper ones") {
       if (answer.terminal) break;
       check_error(recording, answer);
       switch (interpreter.at_eof()) {
-        case EofVerdict::Complete: break;
+        case EofVerdict::Complete:
+          break;
         case EofVerdict::Truncated:
           check_ending(recording, answer, client, FinishStyle::Stop, text);
           check_ending(recording, answer, client, FinishStyle::Length, text);
@@ -246,7 +247,8 @@ TEST_CASE("endings after every prefix of every recording are proper ones") {
           REQUIRE(interpret(again, events[0].name, events[0].data).kind == Kind::Error);
           break;
         }
-        case EofVerdict::Empty: break;
+        case EofVerdict::Empty:
+          break;
       }
     }
   }

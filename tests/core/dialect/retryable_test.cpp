@@ -7,10 +7,30 @@ namespace tidemark::dialect {
 namespace {
 
 TEST_CASE("server trouble, overload, timeouts and rate limits are worth another attempt") {
-  for (const char* code : {"server_error", "internal_server_error", "INTERNAL", "overloaded_error", "engine_overloaded",
-                           "timeout", "request_timeout", "DEADLINE_EXCEEDED", "rate_limit_exceeded", "RateLimitError",
-                           "too_many_requests", "UNAVAILABLE", "service_unavailable", "RESOURCE_EXHAUSTED", "api_error",
-                           "network_error", "ThrottlingException", "500", "502", "503", "504", "529", "429", "408"}) {
+  for (const char* code : {"server_error",
+                           "internal_server_error",
+                           "INTERNAL",
+                           "overloaded_error",
+                           "engine_overloaded",
+                           "timeout",
+                           "request_timeout",
+                           "DEADLINE_EXCEEDED",
+                           "rate_limit_exceeded",
+                           "RateLimitError",
+                           "too_many_requests",
+                           "UNAVAILABLE",
+                           "service_unavailable",
+                           "RESOURCE_EXHAUSTED",
+                           "api_error",
+                           "network_error",
+                           "ThrottlingException",
+                           "500",
+                           "502",
+                           "503",
+                           "504",
+                           "529",
+                           "429",
+                           "408"}) {
     INFO(code);
     CHECK(is_retryable(code, "", 0));
     CHECK(is_retryable("", code, 0));
@@ -19,10 +39,26 @@ TEST_CASE("server trouble, overload, timeouts and rate limits are worth another 
 }
 
 TEST_CASE("quota, billing, invalid requests, authentication and too much context are final") {
-  for (const char* code : {"insufficient_quota", "billing_error", "billing_hard_limit_reached", "invalid_request_error",
-                           "INVALID_ARGUMENT", "BadRequestError", "authentication_error", "invalid_api_key",
-                           "permission_error", "not_found_error", "NotFoundError", "request_too_large", "content_policy_violation",
-                           "context_length_exceeded", "enforced_spend_limit_reached", "400", "401", "402", "403", "404"}) {
+  for (const char* code : {"insufficient_quota",
+                           "billing_error",
+                           "billing_hard_limit_reached",
+                           "invalid_request_error",
+                           "INVALID_ARGUMENT",
+                           "BadRequestError",
+                           "authentication_error",
+                           "invalid_api_key",
+                           "permission_error",
+                           "not_found_error",
+                           "NotFoundError",
+                           "request_too_large",
+                           "content_policy_violation",
+                           "context_length_exceeded",
+                           "enforced_spend_limit_reached",
+                           "400",
+                           "401",
+                           "402",
+                           "403",
+                           "404"}) {
     INFO(code);
     CHECK_FALSE(is_retryable(code, "", 0));
     CHECK_FALSE(is_retryable("", code, 0));

@@ -40,9 +40,15 @@ TEST_CASE("recorded streams with changed bytes mean the same with and without th
         std::string data = changed;
         const std::size_t at = below(data.size());
         switch (below(3)) {
-          case 0: data[at] = kBytes[below(kBytes.size())]; break;
-          case 1: data.insert(at, 1, kBytes[below(kBytes.size())]); break;
-          default: data.erase(at, 1); break;
+          case 0:
+            data[at] = kBytes[below(kBytes.size())];
+            break;
+          case 1:
+            data.insert(at, 1, kBytes[below(kBytes.size())]);
+            break;
+          default:
+            data.erase(at, 1);
+            break;
         }
         for (const std::string& each : {recording.data[i], data}) {
           const auto difference = pair.difference("", each);
@@ -93,19 +99,16 @@ TEST_CASE("a frame fits what differs in its holes only") {
   CHECK(frame.match.sequence == 7u);
   CHECK(frame.matches(R"({"s":9999999999999999999,"d":"y","x":{"v":"z"}})"));
   for (const std::string_view other :
-       {R"({"s":12,"d":"","x":{"v":"vary"}})",                    // no text: may mean something else
-        R"({"s":12,"d":"text","x":{"v":"vary"}} )",               // longer
-        R"({"s":12,"d":"text","x":{"v":"vary"})",                 // shorter
-        R"({"s":12,"d":"text","x":{"w":"vary"}})",                // another key
-        R"({"s":12,"d":"te"xt","x":{"v":"vary"}})",               // a string that ends early
-        R"({"s":12,"d":"te\xt","x":{"v":"vary"}})",               // no escape
-        R"({"s":12,"d":null,"x":{"v":"vary"}})",                  // another kind of token
-        R"({"s":"12","d":"text","x":{"v":"vary"}})",
-        R"({"s":-12,"d":"text","x":{"v":"vary"}})",
-        R"({"s":012,"d":"text","x":{"v":"vary"}})",
-        R"({"s":1.5,"d":"text","x":{"v":"vary"}})",
-        R"({"s":1e5,"d":"text","x":{"v":"vary"}})",
-        R"({"s":,"d":"text","x":{"v":"vary"}})",
+       {R"({"s":12,"d":"","x":{"v":"vary"}})",       // no text: may mean something else
+        R"({"s":12,"d":"text","x":{"v":"vary"}} )",  // longer
+        R"({"s":12,"d":"text","x":{"v":"vary"})",    // shorter
+        R"({"s":12,"d":"text","x":{"w":"vary"}})",   // another key
+        R"({"s":12,"d":"te"xt","x":{"v":"vary"}})",  // a string that ends early
+        R"({"s":12,"d":"te\xt","x":{"v":"vary"}})",  // no escape
+        R"({"s":12,"d":null,"x":{"v":"vary"}})",     // another kind of token
+        R"({"s":"12","d":"text","x":{"v":"vary"}})", R"({"s":-12,"d":"text","x":{"v":"vary"}})",
+        R"({"s":012,"d":"text","x":{"v":"vary"}})", R"({"s":1.5,"d":"text","x":{"v":"vary"}})",
+        R"({"s":1e5,"d":"text","x":{"v":"vary"}})", R"({"s":,"d":"text","x":{"v":"vary"}})",
         R"({"s":99999999999999999999,"d":"text","x":{"v":"vary"}})",  // too long for the quick way
         R"({"s":12,"d":"text","x":{"v":7}})", "", "{"}) {
     INFO(other);

@@ -26,13 +26,17 @@ class StrictClient {
     const Json event = Json::parse(data, nullptr, false);
     if (!event.is_object()) return "no JSON object";
     switch (dialect_) {
-      case Dialect::OpenaiChat: return take_chat(event);
-      case Dialect::OpenaiResponses: return name != event.value("type", "") ? "event line and type differ" : take_responses(event);
-      case Dialect::AnthropicMessages: return name != event.value("type", "") ? "event line and type differ" : take_anthropic(event);
+      case Dialect::OpenaiChat:
+        return take_chat(event);
+      case Dialect::OpenaiResponses:
+        return name != event.value("type", "") ? "event line and type differ" : take_responses(event);
+      case Dialect::AnthropicMessages:
+        return name != event.value("type", "") ? "event line and type differ" : take_anthropic(event);
       case Dialect::Gemini:
       case Dialect::SeqDelta:
       case Dialect::AiSdkUi:
-      case Dialect::Opaque: return "";
+      case Dialect::Opaque:
+        return "";
     }
     return "";
   }
@@ -136,21 +140,24 @@ class StrictClient {
     if (item->second.done) return "an event of an item that is done";
     if (type == "response.output_item.done") {
       if (event.at("item").at("type") != item->second.type) return "an item of another type";
-      if (item->second.type == "message" && text_of(event.at("item")) != item->second.text) return "an item with other text";
+      if (item->second.type == "message" && text_of(event.at("item")) != item->second.text)
+        return "an item with other text";
       item->second.done = true;
     }
     if (type == "response.output_text.delta") {
       if (item->second.type != "message") return "text in an item of type " + item->second.type;
       item->second.text += event.at("delta").get<std::string>();
     }
-    if (type == "response.output_text.done" && event.at("text") != item->second.text) return "output_text.done with other text";
+    if (type == "response.output_text.done" && event.at("text") != item->second.text)
+      return "output_text.done with other text";
     return "";
   }
 
   std::string take_response(const std::string& type, const Json& response) {
     if ("response." + response.at("status").get<std::string>() != type) return "status and type differ";
     if (!response.at("id").is_string() || !response.at("model").is_string()) return "no id or no model";
-    if (type == "response.incomplete" && !response.at("incomplete_details").at("reason").is_string()) return "no reason";
+    if (type == "response.incomplete" && !response.at("incomplete_details").at("reason").is_string())
+      return "no reason";
     for (const auto& [index, item] : items_) {
       const bool shown = item.type == "message" || item.type == "reasoning";
       if (shown && !item.done) return "an item is still open";

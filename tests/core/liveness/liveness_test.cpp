@@ -30,6 +30,41 @@ TEST_CASE("a pause is no silence", "[heartbeat]") {
   CHECK(heartbeat.deadline() == 1100);
 }
 
+TEST_CASE("a leg that starts during a pause is judged after it", "[heartbeat]") {
+  Heartbeat heartbeat(100);
+  heartbeat.pause();
+  heartbeat.start(0);
+  CHECK(heartbeat.deadline() == kNever);
+  CHECK_FALSE(heartbeat.expired(150));
+  heartbeat.resume(200);
+  CHECK(heartbeat.deadline() == 300);
+  CHECK(heartbeat.expired(300));
+}
+
+TEST_CASE("a pause over a stopped leg starts nothing", "[heartbeat]") {
+  Heartbeat heartbeat(100);
+  heartbeat.start(0);
+  heartbeat.stop();
+  heartbeat.pause();
+  heartbeat.resume(50);
+  CHECK(heartbeat.deadline() == kNever);
+}
+
+TEST_CASE("a timer is late by one timeout before it counts as much too late", "[heartbeat]") {
+  Heartbeat in_time(100), late(100);
+  in_time.start(0);
+  late.start(0);
+  CHECK(in_time.expired(200));
+  CHECK_FALSE(late.expired(201));
+}
+
+TEST_CASE("a timeout beyond all time never comes", "[heartbeat]") {
+  Heartbeat heartbeat(kNever - 1);
+  heartbeat.start(1000);
+  CHECK(heartbeat.deadline() == kNever);
+  CHECK_FALSE(heartbeat.expired(kNever - 1));
+}
+
 TEST_CASE("a timer that comes much too late gives the leg another timeout", "[heartbeat]") {
   Heartbeat heartbeat(100);
   heartbeat.start(0);

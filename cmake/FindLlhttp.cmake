@@ -1,0 +1,26 @@
+# llhttp, as a library (libllhttp-dev) or as the C sources that node-llhttp installs. Target: llhttp::llhttp.
+find_path(Llhttp_INCLUDE_DIR llhttp.h PATHS /usr/include /usr/share/include/llhttp /usr/include/node NO_CMAKE_FIND_ROOT_PATH)
+find_library(Llhttp_LIBRARY llhttp)
+find_path(Llhttp_SOURCE_DIR llhttp.c PATHS /usr/share/llhttp NO_CMAKE_FIND_ROOT_PATH)
+
+include(FindPackageHandleStandardArgs)
+if(Llhttp_LIBRARY)
+  find_package_handle_standard_args(Llhttp REQUIRED_VARS Llhttp_LIBRARY Llhttp_INCLUDE_DIR)
+  set(llhttp_from_sources OFF)
+else()
+  find_package_handle_standard_args(Llhttp REQUIRED_VARS Llhttp_SOURCE_DIR Llhttp_INCLUDE_DIR)
+  set(llhttp_from_sources ON)
+endif()
+
+if(Llhttp_FOUND AND NOT TARGET llhttp::llhttp)
+  if(llhttp_from_sources)
+    add_library(llhttp STATIC ${Llhttp_SOURCE_DIR}/api.c ${Llhttp_SOURCE_DIR}/http.c ${Llhttp_SOURCE_DIR}/llhttp.c)
+    target_include_directories(llhttp SYSTEM PUBLIC ${Llhttp_INCLUDE_DIR})
+    target_compile_options(llhttp PRIVATE -w)
+    add_library(llhttp::llhttp ALIAS llhttp)
+  else()
+    add_library(llhttp::llhttp UNKNOWN IMPORTED)
+    set_target_properties(llhttp::llhttp PROPERTIES IMPORTED_LOCATION ${Llhttp_LIBRARY}
+      INTERFACE_INCLUDE_DIRECTORIES ${Llhttp_INCLUDE_DIR})
+  endif()
+endif()

@@ -1,0 +1,267 @@
+// The client leg's state machine: where an event belongs, and what becomes of it.
+#include <algorithm>
+#include <utility>
+
+#include "core/session/recoverer.hpp"
+
+namespace tidemark::session {
+namespace {
+
+using dialect::Kind;
+
+constexpr std::uint64_t kMaxNumber = (std::uint64_t{1} << 53) - 1;
+constexpr std::string_view kEndComment = ": tidemark end=";
+
+// Content and what closes it: after these nothing can be taken back.
+bool commits(Kind kind) {
+  switch (kind) {
+    case Kind::Silence:
+    case Kind::Progress:
+    case Kind::Malformed:
+      return false;
+    case Kind::Text:
+    case Kind::Reasoning:
+    case Kind::Refusal:
+    case Kind::ToolFragment:
+    case Kind::Finish:
+    case Kind::Terminal:
+    case Kind::Error:
+    case Kind::Challenge:
+      return true;
+  }
+  return true;
+}
+
+}  // namespace
+
+void Recoverer::take_event(TimeMs now, const sse::Event& event) {
+  if (!interpreter_) {
+    if (event.data.empty()) return;
+    interpreter_.emplace(dialect::from_first_event(event));
+  }
+
+  seam::Seq seq = seam::kNothing;
+  if (mode_ == ResumeMode::Tidemark && place_by_id(now, event, seq) != Verdict::Take) return;
+  const dialect::Meaning meaning = interpreter_->interpret(event);
+  learn_mode(event, meaning);
+  if (mode_ != ResumeMode::Tidemark && place_by_meaning(now, event, meaning, seq) != Verdict::Take) return;
+  const bool numbered = mode_ == ResumeMode::Tidemark || mode_ == ResumeMode::Seq;
+  if (numbered && seq == seam::kNothing && !fits_unnumbered(meaning.kind)) {
+    if (dialect::is_content(meaning.kind)) fail_mismatch("the server does not say where its events belong");
+    return;
+  }
+  if (meaning.kind == Kind::Silence && (event.data.empty() || (numbered && seq == seam::kNothing))) return;
+  if (!numbered && interpreter_->dialect() != dialect::Dialect::SeqDelta) seq = ++delivered_;
+
+  const EventAction action{.kind = meaning.kind,
+                           .finish = meaning.finish,
+                           .seq = seq,
+                           .name = event.name,
+                           .data = event.data,
+                           .block = event.block,
+                           .line_end = event.line_end,
+                           .text = meaning.text,
+                           .reasoning = meaning.reasoning};
+  if (!committed_ && !commits(meaning.kind) && held_bytes_ + event.block.size() <= kMaxHeldBytes) return hold(action);
+  commit();
+  deliver(action);
+  if (mode_ == ResumeMode::Seq) tail_.append(meaning.text);
+  if (meaning.kind == Kind::Error || meaning.kind == Kind::Challenge) return take_error(now, meaning);
+  if (meaning.terminal) deadlines_.set(Deadline::EndGrace, now + kEndGraceMs);
+}
+
+// What a resumed leg may bring without a number: nothing that could be there twice.
+bool Recoverer::fits_unnumbered(Kind kind) const { return !resumes_ || (commits(kind) && !dialect::is_content(kind)); }
+
+Recoverer::Verdict Recoverer::place_by_id(TimeMs now, const sse::Event& event, seam::Seq& seq) {
+  const auto id = event.has_id ? seam::parse_event_id(event.id) : std::nullopt;
+  if (!id) return Verdict::Take;
+  if (epoch_.empty()) epoch_ = id->epoch;
+  if (id->epoch != epoch_) {
+    fail_mismatch("the server has another generation of this answer");
+    return Verdict::LegOver;
+  }
+  const Verdict verdict = place_by_number(now, id->seq, {});
+  if (verdict == Verdict::Take) seq = id->seq;
+  return verdict;
+}
+
+Recoverer::Verdict Recoverer::place_by_meaning(TimeMs now, const sse::Event& event, const dialect::Meaning& meaning,
+                                               seam::Seq& seq) {
+  if (mode_ == ResumeMode::LastEventId) {
+    const Verdict verdict = place_by_upstream_id(event);
+    // A preamble that every response begins with has no place within an answer.
+    const bool preamble = state_ == RecovererState::Merging && resumes_ && !event.has_id && !commits(meaning.kind);
+    return verdict == Verdict::Take && preamble ? Verdict::Drop : verdict;
+  }
+  if (mode_ != ResumeMode::Seq || !meaning.sequence || *meaning.sequence > kMaxNumber) return Verdict::Take;
+  const auto number = static_cast<seam::Seq>(*meaning.sequence);
+  if (!resumes_ && watermark_.value() == seam::kNothing) watermark_ = seam::Watermark(number - 1);
+  const Verdict verdict = place_by_number(now, number, meaning.text);
+  if (verdict == Verdict::Take) seq = number;
+  return verdict;
+}
+
+Recoverer::Verdict Recoverer::place_by_upstream_id(const sse::Event& event) {
+  if (!event.has_id) {
+    if (skip_ > 0) {
+      --skip_;
+      ++duplicates_;
+      return Verdict::Drop;
+    }
+    ++since_id_;
+    return Verdict::Take;
+  }
+  if (resumes_ && state_ == RecovererState::Merging) {
+    if (event.id == last_id_) {
+      ++duplicates_;
+      return Verdict::Drop;
+    }
+    if (event.id == first_id_) {
+      fail_mismatch("the server began the answer again");
+      return Verdict::LegOver;
+    }
+  }
+  if (event.id == last_id_) ids_repeat_ = true;
+  if (first_id_.empty()) first_id_ = event.id;
+  last_id_ = event.id;
+  since_id_ = skip_ = 0;
+  return Verdict::Take;
+}
+
+Recoverer::Verdict Recoverer::place_by_number(TimeMs now, seam::Seq seq, std::string_view text) {
+  switch (watermark_.offer(seq)) {
+    case seam::Watermark::Verdict::Accept:
+      if (replays_ &&
+          (replayed_.fingerprint() != tail_.fingerprint() || replayed_.utf16_length() != tail_.utf16_length())) {
+        fail_mismatch("the server sent a different answer");
+        return Verdict::LegOver;
+      }
+      replays_ = false;
+      return Verdict::Take;
+    case seam::Watermark::Verdict::Duplicate:
+      if (resumes_ && duplicates_ == 0 && seq == 0 && mode_ == ResumeMode::Seq) {
+        replays_ = true;
+        replayed_ = {};
+      }
+      if (replays_) replayed_.append(text);
+      ++duplicates_;
+      return Verdict::Drop;
+    case seam::Watermark::Verdict::Hole:
+      drop_leg();
+      lose(now, LossCause::Hole, {});
+      return Verdict::LegOver;
+  }
+  return Verdict::Drop;
+}
+
+void Recoverer::learn_mode(const sse::Event& event, const dialect::Meaning& meaning) {
+  if (mode_ != ResumeMode::Auto) return;
+  if (interpreter_->dialect() == dialect::Dialect::SeqDelta && meaning.sequence) {
+    mode_ = ResumeMode::Seq;
+  } else if (event.has_id && !event.id.empty()) {
+    mode_ = ResumeMode::LastEventId;
+  }
+}
+
+void Recoverer::deliver(const EventAction& action) {
+  if (state_ == RecovererState::Merging) {
+    const seam::Seq before = action.seq == seam::kNothing ? watermark_.value() : action.seq - 1;
+    if (resumes_) sink_.seam({.attempt = attempt_, .after_seq = before, .duplicates = duplicates_});
+    move(RecovererSignal::Joined);
+  }
+  sink_.event(action);
+  if (action.kind == Kind::Silence) return;
+  leg_progress_ = true;
+  failures_ = backoffs_ = 0;
+}
+
+void Recoverer::take_error(TimeMs now, const dialect::Meaning& meaning) {
+  const dialect::ErrorInfo& error = meaning.error;
+  error_seen_ = true;
+  error_code_ = !error.code.empty() ? error.code : error.type;
+  if (meaning.kind == Kind::Challenge) error_code_ = "upstream_challenge";
+  if (error_code_.empty()) error_code_ = "upstream_error";
+  error_message_ = error.message;
+  error_status_ = error.status;
+  // A proxy still says whether the answer has failed or been cut.
+  if (named_stream_) {
+    deadlines_.set(Deadline::EndGrace, now + kEndGraceMs);
+    return;
+  }
+  drop_leg();
+  fail_by_event();
+}
+
+void Recoverer::hold(const EventAction& action) {
+  held_bytes_ += action.block.size();
+  held_.push_back({action, std::string(action.name), std::string(action.data), std::string(action.block),
+                   std::string(action.line_end)});
+}
+
+void Recoverer::commit() {
+  committed_ = true;
+  for (const HeldEvent& held : std::exchange(held_, {})) {
+    EventAction action = held.action;
+    action.name = held.name;
+    action.data = held.data;
+    action.block = held.block;
+    action.line_end = held.line_end;
+    action.text = action.reasoning = {};
+    deliver(action);
+  }
+}
+
+// The proxy's last word: `: tidemark end=STATE reason=REASON` (contract § 3.3).
+void Recoverer::take_comment(std::string_view block) {
+  if (block.substr(0, kEndComment.size()) != kEndComment) return;
+  std::string_view rest = block.substr(kEndComment.size());
+  rest = rest.substr(0, rest.find_first_of("\r\n"));
+  const std::size_t space = rest.find(' ');
+  const std::string_view end = rest.substr(0, space);
+  std::string_view reason = space == std::string_view::npos ? std::string_view{} : rest.substr(space + 1);
+  constexpr std::string_view kReason = "reason=";
+  reason = reason.substr(0, kReason.size()) == kReason ? reason.substr(kReason.size()) : std::string_view{};
+
+  for (const RecoveredEnd known : {RecoveredEnd::Complete, RecoveredEnd::Stopped, RecoveredEnd::Truncated}) {
+    if (end != name(known)) continue;
+    drop_leg();
+    return finish(known, reason);
+  }
+  if (end != "failed") return;
+  drop_leg();
+  if (error_seen_) return fail_by_event();
+  std::string code(reason.empty() ? "upstream_error" : reason);
+  std::replace(code.begin(), code.end(), '-', '_');
+  fail({.code = code, .message = "the answer failed", .status = status_});
+}
+
+// Whether an event that lacks its closing blank line is whole all the same.
+bool Recoverer::ends_answer(dialect::Dialect dialect, const dialect::Meaning& meaning, bool line_ended) const {
+  // An error may say anything; where the stream can be resumed it comes again.
+  if (meaning.kind == Kind::Error) return line_ended && !(named_stream_ && resumable());
+  if (dialect == dialect::Dialect::Opaque) return line_ended;
+  return meaning.terminal || meaning.finish != dialect::Finish::None;
+}
+
+// At the end of the body: an event whose closing blank line was left out is taken where it ends the answer. Any other
+// may be cut in the middle.
+void Recoverer::take_unfinished_event(TimeMs now) {
+  sse::Event event;
+  switch (parser_.end(sse::Parser::Tail::Dispatch, event)) {
+    case sse::Step::Event: {
+      auto probe = interpreter_ ? *interpreter_ : dialect::Interpreter(dialect::from_first_event(event));
+      const dialect::Meaning meaning = probe.interpret(event);
+      if (ends_answer(probe.dialect(), meaning, event.block.ends_with(event.line_end))) take_event(now, event);
+      break;
+    }
+    case sse::Step::Comment:
+      take_comment(event.block);
+      break;
+    case sse::Step::NeedMore:
+    case sse::Step::Failed:
+      break;
+  }
+}
+
+}  // namespace tidemark::session

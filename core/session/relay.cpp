@@ -1,0 +1,298 @@
+// The upstream leg's state machine: its inputs and its clock.
+#include "core/session/relay.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+#include "core/dialect/challenge.hpp"
+#include "core/retry/retry_after.hpp"
+#include "core/session/media_type.hpp"
+
+namespace tidemark::session {
+
+Relay::Relay(RelayOptions options)
+    : options_(std::move(options)),
+      random_(options_.seed),
+      parser_({.max_line_bytes = options_.max_event_bytes, .max_event_bytes = options_.max_event_bytes}) {}
+
+// ---- Inputs
+
+void Relay::start(TimeMs now) {
+  begin();
+  if (state_ != RelayState::Idle) return;
+  TimeMs hold_ms = options_.hold_max_ms;
+  if (options_.client_timeout_ms > 0) {
+    client_deadline_ = now + options_.client_timeout_ms;
+    hold_ms = std::min(hold_ms, options_.client_timeout_ms * 4 / 5);
+  }
+  if (options_.expects_stream) deadlines_.set(Deadline::HoldMax, now + hold_ms);
+  send_attempt(now);
+}
+
+void Relay::handle_head(TimeMs now, unsigned attempt, const UpstreamHead& head) {
+  begin();
+  if (!running(attempt) || state_ != RelayState::Asking) return;
+  status_ = head.status;
+  content_type_ = head.content_type;
+  challenge_header_ = head.challenge_header;
+  retry_after_ = retry::parse_retry_after(head.retry_after, head.retry_after_ms, head.unix_now_ms);
+  const bool success = status_ >= 200 && status_ < 300;
+  stream_head_ = success && !challenge_header_ && media_type(content_type_) == MediaType::EventStream;
+  if (!options_.expects_stream && !committed_) deadlines_.set(Deadline::HoldMax, now + options_.hold_max_ms);
+  if (!stream_head_) return take_other_head(now);
+  move(RelaySignal::Stream);
+  beat(now);
+}
+
+void Relay::handle_bytes(TimeMs now, unsigned attempt, std::string_view chunk) {
+  begin();
+  if (!running(attempt) || chunk.empty()) return;
+  switch (state_) {
+    case RelayState::Peeking:
+      return peek(now, chunk);
+    case RelayState::Holding:
+    case RelayState::Flowing:
+    case RelayState::Draining:
+      return parse(now, chunk);
+    case RelayState::Idle:
+    case RelayState::Asking:
+    case RelayState::Waiting:
+    case RelayState::Passing:
+    case RelayState::Over:
+      return;
+  }
+}
+
+void Relay::handle_eof(TimeMs now, unsigned attempt) {
+  begin();
+  if (!running(attempt)) return;
+  attempt_running_ = false;
+  if (state_ == RelayState::Asking) {
+    constexpr std::string_view kMessage = "the connection was closed before a response came";
+    if (!repeat(now, Loss::Unreachable)) fail(Loss::Unreachable, kMessage);
+  } else if (state_ == RelayState::Peeking) {
+    judge_body(now, true);
+  } else {
+    end_of_events(now, Cut::EndOfBody, {});
+  }
+}
+
+void Relay::handle_failure(TimeMs now, unsigned attempt, AttemptFailure failure, std::string_view message) {
+  begin();
+  if (!running(attempt)) return;
+  attempt_running_ = false;
+  if (state_ == RelayState::Asking) {
+    if (repeat(now, Loss::Unreachable)) return;
+    std::string said = failure == AttemptFailure::Unreachable ? "the upstream cannot be reached: "
+                                                              : "the connection to the upstream was lost: ";
+    fail(Loss::Unreachable, said.append(message));
+  } else if (state_ == RelayState::Peeking) {
+    lose_body(now, message);
+  } else {
+    end_of_events(now, Cut::Broken, message);
+  }
+}
+
+void Relay::handle_paused(TimeMs /*now*/, unsigned attempt, TimeMs retry_in_ms) {
+  begin();
+  if (!running(attempt) || state_ != RelayState::Asking) return;
+  attempt_running_ = false;
+  outcome_given_ = true;  // the breaker knows of no such attempt
+  const TimeMs seconds = std::clamp<TimeMs>((retry_in_ms + 999) / 1000, 1, 59);
+  give_up(own_error(503, "upstream_unavailable", "upstream_paused", "the upstream is paused after refusing requests",
+                    static_cast<int>(seconds)),
+          {EndState::Failed, EndReason::UpstreamChallenge});
+}
+
+void Relay::handle_timeout(TimeMs now) {
+  begin();
+  while (const auto deadline = deadlines_.pop_due(now)) due(now, *deadline);
+}
+
+void Relay::stop(TimeMs /*now*/) {
+  begin();
+  if (over()) return;
+  if (state_ == RelayState::Draining) return finish(plan_);
+  leave_attempt(retry::Outcome::Neutral);
+  drop_held();
+  if (!committed_) commit(0);
+  finish({EndState::Stopped, EndReason::ClientStop});
+}
+
+void Relay::abandon(TimeMs /*now*/) {
+  begin();
+  end_by_order(Cut::ClientGone, own_error(499, "client_error", "client_gone", "the client has gone", 0));
+}
+
+void Relay::shutdown(TimeMs /*now*/) {
+  begin();
+  end_by_order(Cut::Shutdown, own_error(503, "upstream_unavailable", "shutdown", "the proxy is shutting down", 1));
+}
+
+void Relay::log_refused(TimeMs /*now*/, seam::Seq seq) {
+  const bool just_ended = std::any_of(actions_.begin(), actions_.end(),
+                                      [](const RelayAction& action) { return action.kind == RelayAction::Kind::End; });
+  begin();
+  next_seq_ = seq;
+  if (just_ended) return finish({EndState::Truncated, EndReason::LogLimit});
+  end_by_order(Cut::LogLimit, own_error(503, "upstream_unavailable", "log_limit", "the answer is too long", 1));
+}
+
+// ---- Outputs
+
+std::string_view Relay::bytes(const RelayAction& action) const {
+  return std::string_view(arena_).substr(action.at, action.size);
+}
+
+dialect::Dialect Relay::dialect() const { return options_.dialect.value_or(dialect::Dialect::Opaque); }
+
+void Relay::forget_actions() {
+  std::vector<RelayAction>().swap(actions_);
+  std::string().swap(arena_);
+}
+
+// ---- The attempt and its body
+
+void Relay::begin() {
+  actions_.clear();
+  arena_.clear();
+}
+
+void Relay::move(RelaySignal signal) {
+  const auto next = next_state(state_, signal);
+  assert(next);
+  if (next) state_ = *next;
+}
+
+RelayAction& Relay::push(RelayAction::Kind kind) {
+  RelayAction& action = actions_.emplace_back();
+  action.kind = kind;
+  action.attempt = attempt_;
+  return action;
+}
+
+void Relay::send_attempt(TimeMs now) {
+  move(RelaySignal::Send);
+  ++attempt_;
+  attempt_running_ = true;
+  outcome_given_ = stream_head_ = challenge_header_ = first_byte_seen_ = false;
+  status_ = 0;
+  retry_after_.reset();
+  content_type_.clear();
+  peeked_.clear();
+  next_look_ = 0;
+  parser_.reset();
+  interpreter_.reset();
+  if (options_.dialect) interpreter_.emplace(*options_.dialect);
+  if (attempt_ > 1) preamble_.next_attempt();
+  push(RelayAction::Kind::SendAttempt);
+  if (options_.expects_stream && options_.first_byte_timeout_ms > 0) {
+    deadlines_.set(Deadline::FirstByte, now + options_.first_byte_timeout_ms);
+  }
+}
+
+void Relay::parse(TimeMs now, std::string_view chunk) {
+  if (!first_byte_seen_) {
+    const std::size_t first = chunk.find_first_not_of(" \t\r\n");
+    first_byte_seen_ = first != std::string_view::npos;
+    // No field of an event stream begins so: a JSON or HTML body under a false name.
+    if (first_byte_seen_ && (chunk[first] == '{' || chunk[first] == '<')) {
+      move(RelaySignal::OtherBody);
+      return peek(now, chunk);
+    }
+  }
+  const unsigned attempt = attempt_;
+  parser_.feed(chunk);
+  sse::Event event;
+  while (running(attempt)) {
+    switch (parser_.next(event)) {
+      case sse::Step::Event:
+        take_event(now, event);
+        break;
+      case sse::Step::Comment:
+        break;
+      case sse::Step::NeedMore:
+        return;
+      case sse::Step::Failed:
+        return end_of_events(now, Cut::TooLarge, sse::describe(parser_.error()));
+    }
+  }
+}
+
+// An upstream may leave out the last blank line. A block that is cut inside is told by its data: it's no whole JSON.
+void Relay::take_tail(TimeMs now) {
+  const bool opaque = options_.dialect == dialect::Dialect::Opaque;
+  sse::Event event;
+  if (parser_.end(opaque ? sse::Parser::Tail::Discard : sse::Parser::Tail::Dispatch, event) != sse::Step::Event) return;
+  if (state_ == RelayState::Holding && dialect::challenge_in(event.data)) return challenged();
+  dialect::Interpreter probe = interpreter_ ? *interpreter_ : dialect::Interpreter(dialect::from_first_event(event));
+  if (probe.interpret(event).kind != dialect::Kind::Malformed) take_event(now, event);
+}
+
+// The event stream is over, in one way or another; the attempt may still have to be cut.
+void Relay::end_of_events(TimeMs now, Cut cut, std::string_view message) {
+  const unsigned attempt = attempt_;
+  if (cut == Cut::EndOfBody || cut == Cut::Broken) take_tail(now);
+  if (attempt != attempt_ || state_ == RelayState::Waiting || over()) return;
+  if (state_ == RelayState::Draining) {
+    leave_attempt(retry::Outcome::Neutral);
+    return finish(plan_);
+  }
+  if (state_ == RelayState::Flowing) return cut_answer(cut);
+
+  // Holding.
+  const bool opaque = dialect() == dialect::Dialect::Opaque;
+  const bool finished =
+      opaque ? !options_.expects_stream : interpreter_ && interpreter_->at_eof() == dialect::EofVerdict::Complete;
+  if (finished && (cut == Cut::EndOfBody || !opaque)) {
+    if (!opaque && repeat(now, Loss::Empty)) return;
+    leave_attempt(retry::Outcome::Answer);
+    hand_on_empty_answer();
+    return finish({EndState::Complete, EndReason::EndOfBody});
+  }
+  const Loss loss = cut == Cut::Silent ? Loss::Silent : Loss::Empty;
+  if (!repeat(now, loss)) fail(loss, message.empty() ? "the stream ended without an answer" : message);
+}
+
+// ---- The clock
+
+void Relay::due(TimeMs now, Deadline deadline) {
+  constexpr std::string_view kSilent = "the upstream sent nothing in time";
+  switch (deadline) {
+    case Deadline::CommitHold:
+      return commit_without_content();
+    case Deadline::HoldMax:
+      hold_over_ = true;
+      if (state_ == RelayState::Peeking) return judge_body(now, false);
+      return commit_without_content();
+    case Deadline::FirstByte:
+      if (state_ == RelayState::Peeking) return judge_body(now, false);
+      if (!repeat(now, Loss::Silent)) fail(Loss::Silent, kSilent);
+      return;
+    case Deadline::Idle:
+      if (state_ == RelayState::Peeking) return judge_body(now, false);
+      return end_of_events(now, Cut::Silent, kSilent);
+    case Deadline::Drain:
+      leave_attempt(retry::Outcome::Neutral);
+      return finish(plan_);
+    case Deadline::Retry:
+      return send_attempt(now);
+    case Deadline::Count:
+      return;
+  }
+}
+
+// Somebody else than the upstream ends the stream.
+void Relay::end_by_order(Cut cut, const RelayError& error) {
+  if (over()) return;
+  if (state_ == RelayState::Draining) {
+    leave_attempt(retry::Outcome::Neutral);
+    return finish(plan_);
+  }
+  if (state_ == RelayState::Flowing) return cut_answer(cut);
+  leave_attempt(retry::Outcome::Neutral);
+  give_up(error, {EndState::Truncated, reason_for(cut)});
+}
+
+}  // namespace tidemark::session

@@ -1,0 +1,326 @@
+// The upstream leg's state machine: one stream, made of one or more attempts, from the request to its end.
+//
+// Contract § 4: what is held back, when the client gets its 200, which attempts are repeated in silence, and how the
+// stream ends. No I/O, no clock, no timer: the owner sends the attempts, hands in what comes of them, and carries out
+// the actions, in order, after each input. Times are milliseconds of a clock that never runs backwards.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/random.hpp"
+#include "core/base/time.hpp"
+#include "core/dialect/ending.hpp"
+#include "core/dialect/interpreter.hpp"
+#include "core/liveness/deadlines.hpp"
+#include "core/retry/backoff.hpp"
+#include "core/retry/breaker.hpp"
+#include "core/seam/watermark.hpp"
+#include "core/session/preamble.hpp"
+#include "core/session/relay_states.hpp"
+#include "core/sse/parser.hpp"
+
+namespace tidemark::session {
+
+struct RelayOptions {
+  std::optional<dialect::Dialect> dialect;  // nullopt: by the first event; until then errors have the OpenAI shape
+  /// The request asks for a stream (contract § 2.2). Where it does not, hold_max_ms runs from the head on only, and
+  /// first_byte_timeout_ms not at all.
+  bool expects_stream = true;
+  std::string epoch;                     // as in `id: EPOCH-SEQ`
+  unsigned stream_empty_retry_max = 1;   // further attempts after an empty, error-only or silent one
+  TimeMs first_byte_timeout_ms = 30000;  // 0: never
+  TimeMs commit_hold_ms = 2000;          // from an attempt's first progress to the commit
+  TimeMs hold_max_ms = 25000;            // from start() to the commit
+  TimeMs idle_timeout_ms = 60000;        // between events other than pings; 0: never
+  /// How long the client waits for a head (X-Stainless-Timeout); 0: not known. Shortens hold_max_ms to four fifths of
+  /// it, and before the commit no retry is waited for that would go out later.
+  TimeMs client_timeout_ms = 0;
+  unsigned attempts = 3;  // `retry.attempts`: how many attempts may fail to connect or with a passing status, in all
+  retry::BackoffOptions backoff{250, 1.8, 400, 8000};
+  dialect::FinishStyle truncated_finish = dialect::FinishStyle::Stop;
+  std::size_t max_event_bytes = 4u << 20;  // a larger event fails the attempt
+  /// Framed bytes of all events but the ending's, for which the log needs some room more; 0: no limit.
+  std::uint64_t max_stream_bytes = 16777216;
+  std::uint64_t seed = 0;  // for the jitter
+};
+
+/// As much progress as is held before the commit; more of it commits.
+inline constexpr std::size_t kMaxHeldBytes = 64u << 10;
+inline constexpr unsigned kMaxHeldEvents = 16;
+/// The longest wait that an upstream may ask for and still be waited for; a response that asks for more is handed on.
+inline constexpr TimeMs kMaxRetryAfterMs = 59000;
+/// After the terminal marker or an error event: how long EOF is waited for.
+inline constexpr TimeMs kDrainMs = 250;
+
+/// What of an attempt's head matters here. Empty view: header absent. Views need to live during the call only.
+struct UpstreamHead {
+  int status = 0;
+  std::string_view content_type;
+  std::string_view retry_after;
+  std::string_view retry_after_ms;
+  std::int64_t unix_now_ms = 0;   // wall clock, for a Retry-After that is a date
+  bool challenge_header = false;  // dialect::is_challenge_header() held for one of the headers
+};
+
+enum class AttemptFailure : std::uint8_t {
+  Unreachable,  // no connection: name, TCP or TLS
+  Broken,       // the connection was lost, or what came is no HTTP
+};
+
+enum class EndState : std::uint8_t { Complete, Stopped, Truncated, Failed };
+/// "complete", …
+std::string_view name(EndState state);
+
+/// Contract § 3.3.
+enum class EndReason : std::uint8_t {
+  TerminalMarker,
+  EndOfBody,
+  ClientStop,
+  SynthesizedStop,
+  PromotedReasoning,
+  UpstreamError,
+  UpstreamEmpty,
+  UpstreamTimeout,
+  UpstreamChallenge,
+  OpenToolCall,
+  SeamRefused,
+  LogLimit,
+  Shutdown,
+};
+/// "terminal-marker", …
+std::string_view name(EndReason reason);
+
+/// The answer to the client where there is no commit: status, and what dialect::error_body() needs.
+struct RelayError {
+  int status = 502;
+  std::string type;
+  std::string code;
+  std::string message;
+  std::optional<int> retry_after_s;  // 1 to 59; goes out as Retry-After and retry-after-ms
+
+  dialect::ErrorFacts facts() const {
+    return {.status = status,
+            .type = type,
+            .code = code,
+            .message = message,
+            .retry_after_s = retry_after_s,
+            .request_id = {}};
+  }
+};
+
+struct RelayAction {
+  enum class Kind : std::uint8_t {
+    SendAttempt,  // send the request (again) as `attempt`; if the breaker forbids it, say handle_paused()
+    CutAttempt,   // drop `attempt`, which is still running; inputs about it are ignored from now on
+    Outcome,      // `outcome` of `attempt` for the breaker; exactly once for every attempt sent
+    Commit,       // the client's 200 goes out; with the headers of `attempt`, or of none where it is 0
+    Append,       // one event, `bytes`, as `seq`; only after Commit
+    PassThrough,  // final: hand on the head of `attempt`, then `bytes`, then, unless `whole`, the rest of its body
+    Refuse,       // final: answer with error()
+    End,          // final: `state` and `reason`; the attempt, if still running, has only its EOF left to come
+  };
+  Kind kind = Kind::SendAttempt;
+  unsigned attempt = 0;  // counts from 1
+  seam::Seq seq = 0;
+  std::size_t at = 0;  // bytes: see Relay::bytes()
+  std::size_t size = 0;
+  bool whole = false;
+  dialect::Kind meaning = dialect::Kind::Silence;  // Append: what the event says
+  retry::Outcome outcome = retry::Outcome::Neutral;
+  EndState state = EndState::Complete;
+  EndReason reason = EndReason::TerminalMarker;
+};
+
+/// A stream gets exactly one final action (PassThrough, Refuse, End); Refuse and PassThrough come without a Commit, End
+/// after one. Events that were appended are never taken back; `seq` counts from 0 without holes. Every event is the
+/// upstream's block with `id: EPOCH-SEQ` in front, its own id lines left out, or one made here (endings, errors).
+///
+/// Cost: an event is parsed, interpreted and copied once, into one buffer that is used again.
+class Relay {
+ public:
+  explicit Relay(RelayOptions options);
+
+  // Inputs. Each first forgets the actions of the one before. Those about an attempt that is not running are ignored,
+  // and so are all after the final action but log_refused().
+  void start(TimeMs now);
+  void handle_head(TimeMs now, unsigned attempt, const UpstreamHead& head);
+  void handle_bytes(TimeMs now, unsigned attempt, std::string_view chunk);
+  /// The body is over, as its framing says or, without framing, because the connection was closed.
+  void handle_eof(TimeMs now, unsigned attempt);
+  /// `message` says what went wrong, for people; it must not hold a credential.
+  void handle_failure(TimeMs now, unsigned attempt, AttemptFailure failure, std::string_view message);
+  /// The breaker does not let `attempt` out for another `retry_in_ms`.
+  void handle_paused(TimeMs now, unsigned attempt, TimeMs retry_in_ms);
+  void handle_timeout(TimeMs now);
+  /// The client's stop (contract § 3.2).
+  void stop(TimeMs now);
+  /// The last reader has gone and nobody may come back. Before the commit error() has status 499.
+  void abandon(TimeMs now);
+  /// The proxy closes; before the commit: 503, code `shutdown`.
+  void shutdown(TimeMs now);
+  /// The log took no event from `seq` on. The actions still at hand are void; the ending is numbered from `seq`.
+  void log_refused(TimeMs now, seam::Seq seq);
+
+  // Outputs.
+  const std::vector<RelayAction>& actions() const { return actions_; }
+  /// Of Append and PassThrough; valid until the next input.
+  std::string_view bytes(const RelayAction& action) const;
+  const RelayError& error() const { return error_; }
+  TimeMs next_deadline() const { return deadlines_.next_deadline(); }
+
+  RelayState state() const { return state_; }
+  bool committed() const { return committed_; }
+  unsigned attempts() const { return attempt_; }
+  seam::Seq next_seq() const { return next_seq_; }
+  /// As configured, or as the first event told; Opaque until then.
+  dialect::Dialect dialect() const;
+  const dialect::Answer* answer() const { return interpreter_ ? &interpreter_->answer() : nullptr; }
+
+  /// Frees the buffers of the actions, which are void afterwards; for streams that will be idle for long.
+  void forget_actions();
+
+ private:
+  enum class Deadline : std::uint8_t { CommitHold, HoldMax, FirstByte, Idle, Drain, Retry, Count };
+
+  // Why an attempt without content has failed.
+  enum class Loss : std::uint8_t {
+    Unreachable,  // no connection, or lost before the head
+    Status,       // a status that may pass (contract § 2.1, `retry`)
+    Empty,        // the stream ended without content, holds an event that is too large, or is none at all
+    ErrorEvent,   // an error event that is worth another attempt
+    Silent,       // no progress in time
+  };
+
+  // What ends an answer before its last word.
+  enum class Cut : std::uint8_t { EndOfBody, Broken, Silent, TooLarge, Shutdown, LogLimit, ClientGone };
+
+  struct Plan {
+    EndState state = EndState::Complete;
+    EndReason reason = EndReason::TerminalMarker;
+  };
+
+  struct Held {
+    std::size_t size = 0;
+    dialect::Kind meaning = dialect::Kind::Silence;
+  };
+
+  // relay.cpp: inputs
+  void begin();
+  bool running(unsigned attempt) const { return attempt == attempt_ && attempt_running_; }
+  bool over() const { return state_ == RelayState::Over || state_ == RelayState::Passing; }
+  void move(RelaySignal signal);
+  void send_attempt(TimeMs now);
+  void parse(TimeMs now, std::string_view chunk);
+  void take_tail(TimeMs now);
+  void end_of_events(TimeMs now, Cut cut, std::string_view message);
+  void due(TimeMs now, Deadline deadline);
+  void end_by_order(Cut cut, const RelayError& error);
+
+  // relay_peek.cpp: bodies that are no event stream
+  void take_other_head(TimeMs now);
+  void peek(TimeMs now, std::string_view chunk);
+  void judge_body(TimeMs now, bool whole);
+  void lose_body(TimeMs now, std::string_view message);
+  void pass_through(bool whole);
+  bool is_challenge() const;
+  bool is_worth_a_look() const;
+  RelayError upstream_said() const;
+
+  // relay_events.cpp: what events mean for the stream
+  void take_event(TimeMs now, const sse::Event& event);
+  void take_while_holding(TimeMs now, const sse::Event& event, const dialect::Meaning& meaning);
+  void take_while_flowing(TimeMs now, const sse::Event& event, const dialect::Meaning& meaning);
+  void take_while_draining(const sse::Event& event, const dialect::Meaning& meaning);
+  void take_silence(const sse::Event& event);
+  void take_progress(TimeMs now, const sse::Event& event, const dialect::Meaning& meaning);
+  void take_finish_without_content(TimeMs now, const sse::Event& event, const dialect::Meaning& meaning);
+  void take_error_without_content(TimeMs now, const sse::Event& event, const dialect::Meaning& meaning);
+  void hand_on_empty_answer();
+  bool start_answer(TimeMs now);
+  void take_last_word(TimeMs now, Plan plan, bool nothing_follows);
+  bool nothing_follows(const sse::Event& event, const dialect::Meaning& meaning) const;
+  void beat(TimeMs now);
+  void remember_text(const dialect::Meaning& meaning);
+  bool has_content() const;
+
+  // relay_delivery.cpp: holding, committing, appending
+  void commit(unsigned head_of_attempt);
+  void commit_without_content();
+  void hold(const sse::Event& event, dialect::Kind meaning);
+  bool too_much_held() const;
+  void flush(std::size_t count);
+  void drop_held();
+  void append(const sse::Event& event, dialect::Kind meaning);
+  void append_own(const dialect::OwnEvent& event, dialect::Kind meaning);
+  void frame(std::string& out, const sse::Event& event, seam::Seq seq);
+  void push_append(std::size_t at, std::size_t size, dialect::Kind meaning);
+  bool fits(const sse::Event& event) const;
+
+  // relay_ending.cpp: failing, repeating, ending
+  bool repeat(TimeMs now, Loss loss);
+  void fail(Loss loss, std::string_view message);
+  void challenged();
+  void give_up(const RelayError& error, Plan plan);
+  void cut_answer(Cut cut);
+  void append_endings(const std::vector<dialect::OwnEvent>& events);
+  void finish(Plan plan);
+  void leave_attempt(retry::Outcome outcome);
+  void report(retry::Outcome outcome);
+  dialect::Answer answer_so_far() const;
+  RelayError own_error(int status, std::string_view type, std::string_view code, std::string_view message,
+                       int retry_after_s) const;
+  static EndReason reason_for(Cut cut);
+
+  RelayAction& push(RelayAction::Kind kind);
+
+  RelayOptions options_;
+  Random random_;
+  liveness::Deadlines<Deadline> deadlines_;
+  RelayState state_ = RelayState::Idle;
+  bool committed_ = false;
+  bool hold_over_ = false;  // hold_max_ms is over
+  TimeMs client_deadline_ = kNever;
+  unsigned failures_ = 0;  // attempts that were repeated after Unreachable or Status
+  unsigned empties_ = 0;   // attempts that were repeated after anything else
+
+  // The attempt.
+  unsigned attempt_ = 0;
+  bool attempt_running_ = false;
+  bool outcome_given_ = true;
+  bool stream_head_ = false;  // its head announces an event stream
+  bool challenge_header_ = false;
+  bool first_byte_seen_ = false;  // of an event stream, white space left out
+  int status_ = 0;
+  std::optional<TimeMs> retry_after_;
+  std::string content_type_;
+  std::string peeked_;
+  std::size_t next_look_ = 0;
+  sse::Parser parser_;
+  std::optional<dialect::Interpreter> interpreter_;
+  std::string text_;       // of the answer, for the dialect whose ending repeats it
+  std::string reasoning_;  // as long as there is no text
+
+  // Events that are held back, framed.
+  std::string held_bytes_;
+  std::vector<Held> held_;
+  unsigned held_progress_ = 0;
+  std::optional<std::size_t> undecided_;  // from this one on: a finish without content, and what came after it
+
+  Preamble preamble_;
+  std::optional<dialect::Answer> delivered_;  // what the client has of a lost attempt
+  seam::Seq next_seq_ = 0;
+  std::uint64_t appended_bytes_ = 0;
+  Plan plan_;  // while draining
+
+  std::vector<RelayAction> actions_;
+  std::string arena_;
+  std::string id_, rewritten_;  // scratch
+  RelayError error_;
+};
+
+}  // namespace tidemark::session

@@ -1,0 +1,103 @@
+// What reaches the client: the commit, events held back and handed on, numbers and ids.
+#include <string>
+
+#include "core/session/relay.hpp"
+#include "core/sse/encoder.hpp"
+
+namespace tidemark::session {
+
+void Relay::commit(unsigned head_of_attempt) {
+  committed_ = true;
+  deadlines_.clear(Deadline::CommitHold);
+  deadlines_.clear(Deadline::HoldMax);
+  push(RelayAction::Kind::Commit).attempt = head_of_attempt;
+}
+
+// The hold is over, or full: the client gets its 200, and what is held but may still turn out to be no answer at all
+// stays. From here on contract § 4, rule 2, applies.
+void Relay::commit_without_content() {
+  if (committed_ || over()) return;
+  commit(state_ == RelayState::Holding ? attempt_ : 0);
+  const std::size_t count = undecided_.value_or(held_.size());
+  sse::Parser parser({.max_line_bytes = held_bytes_.size(), .max_event_bytes = held_bytes_.size()});
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < count; ++i) bytes += held_[i].size;
+  parser.feed(std::string_view(held_bytes_).substr(0, bytes));
+  for (sse::Event event; parser.next(event) == sse::Step::Event;) preamble_.delivered(event);
+  flush(count);
+}
+
+void Relay::hold(const sse::Event& event, dialect::Kind meaning) {
+  const std::size_t before = held_bytes_.size();
+  frame(held_bytes_, event, next_seq_ + static_cast<seam::Seq>(held_.size()));
+  held_.push_back({held_bytes_.size() - before, meaning});
+}
+
+bool Relay::too_much_held() const { return held_progress_ > kMaxHeldEvents || held_bytes_.size() > kMaxHeldBytes; }
+
+void Relay::flush(std::size_t count) {
+  std::size_t from = 0;
+  const std::size_t base = arena_.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    push_append(base + from, held_[i].size, held_[i].meaning);
+    from += held_[i].size;
+  }
+  arena_.append(held_bytes_, 0, from);
+  held_bytes_.erase(0, from);
+  held_.erase(held_.begin(), held_.begin() + static_cast<std::ptrdiff_t>(count));
+  held_progress_ = 0;
+  if (undecided_) *undecided_ -= count < *undecided_ ? count : *undecided_;
+}
+
+void Relay::drop_held() {
+  std::string().swap(held_bytes_);
+  std::vector<Held>().swap(held_);
+  held_progress_ = 0;
+  undecided_.reset();
+}
+
+void Relay::append(const sse::Event& event, dialect::Kind meaning) {
+  const std::size_t at = arena_.size();
+  frame(arena_, event, next_seq_);
+  push_append(at, arena_.size() - at, meaning);
+}
+
+void Relay::append_own(const dialect::OwnEvent& event, dialect::Kind meaning) {
+  id_.assign(options_.epoch).append("-").append(std::to_string(next_seq_));
+  const std::size_t at = arena_.size();
+  if (preamble_.active()) {
+    rewritten_ = event.data;
+    preamble_.rewrite(rewritten_);
+    sse::append_event(arena_, event.name, rewritten_, id_);
+  } else {
+    sse::append_event(arena_, event.name, event.data, id_);
+  }
+  push_append(at, arena_.size() - at, meaning);
+}
+
+void Relay::frame(std::string& out, const sse::Event& event, seam::Seq seq) {
+  id_.assign(options_.epoch).append("-").append(std::to_string(seq));
+  if (preamble_.active()) {
+    sse::append_with_id(out, preamble_.rewritten(event, rewritten_), id_);
+  } else {
+    sse::append_with_id(out, event, id_);
+  }
+}
+
+void Relay::push_append(std::size_t at, std::size_t size, dialect::Kind meaning) {
+  RelayAction& action = push(RelayAction::Kind::Append);
+  action.seq = next_seq_++;
+  action.at = at;
+  action.size = size;
+  action.meaning = meaning;
+  appended_bytes_ += size;
+}
+
+bool Relay::fits(const sse::Event& event) const {
+  constexpr std::size_t kIdLine = 32;  // `id: `, the dash, a number and the line ends, at most
+  if (options_.max_stream_bytes == 0) return true;
+  const std::uint64_t size = event.block.size() + options_.epoch.size() + kIdLine;
+  return appended_bytes_ + held_bytes_.size() + size <= options_.max_stream_bytes;
+}
+
+}  // namespace tidemark::session

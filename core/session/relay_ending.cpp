@@ -1,0 +1,192 @@
+// Attempts that fail and are repeated, answers that break off, and the end (contract § 4.2, § 4.5, § 3.3).
+#include <algorithm>
+#include <string>
+
+#include "core/session/relay.hpp"
+
+namespace tidemark::session {
+
+using dialect::Dialect;
+using dialect::EofVerdict;
+using dialect::FinishStyle;
+
+// True: the attempt is given up, and another one goes out, at once or later. False: there is to be no other one, and
+// nothing has been done.
+bool Relay::repeat(TimeMs now, Loss loss) {
+  const bool refused = loss == Loss::Unreachable || loss == Loss::Status;
+  unsigned& repeated = refused ? failures_ : empties_;
+  const unsigned allowed = !refused                ? options_.stream_empty_retry_max
+                           : options_.attempts > 0 ? options_.attempts - 1
+                                                   : 0;
+  if (repeated >= allowed) return false;
+
+  // An empty or silent attempt has taken its time already, and its upstream has asked for no patience.
+  TimeMs delay = 0;
+  if (refused || loss == Loss::ErrorEvent) {
+    delay = retry::backoff_delay(options_.backoff, repeated, random_.unit());
+  }
+  if (loss == Loss::Status && retry_after_) {
+    if (*retry_after_ > kMaxRetryAfterMs) return false;
+    delay = std::max(delay, *retry_after_);
+  }
+  if (!committed_ && client_deadline_ != kNever && now + delay >= client_deadline_) return false;
+
+  ++repeated;
+  if (committed_ && !delivered_ && interpreter_ && interpreter_->answer().progress) {
+    delivered_ = interpreter_->answer();
+  }
+  leave_attempt(retry::Outcome::Neutral);
+  drop_held();
+  for (const Deadline of_attempt : {Deadline::CommitHold, Deadline::FirstByte, Deadline::Idle}) {
+    deadlines_.clear(of_attempt);
+  }
+  move(RelaySignal::Lose);
+  if (hold_over_ && !committed_) commit(0);
+  if (delay == 0) {
+    send_attempt(now);
+  } else {
+    deadlines_.set(Deadline::Retry, now + delay);
+  }
+  return true;
+}
+
+// The last attempt has failed too.
+void Relay::fail(Loss loss, std::string_view message) {
+  RelayError error;
+  EndReason reason = EndReason::UpstreamError;
+  switch (loss) {
+    case Loss::Unreachable:
+    case Loss::Status:
+      error = own_error(502, "upstream_error", "upstream_unreachable", message, 1);
+      break;
+    case Loss::Empty:
+      error = own_error(502, "upstream_error", "upstream_empty", message, 1);
+      reason = EndReason::UpstreamEmpty;
+      break;
+    case Loss::ErrorEvent:
+      error = own_error(502, "upstream_error", "upstream_empty", message, 1);
+      break;
+    case Loss::Silent:
+      error = own_error(504, "upstream_error", "upstream_timeout", message, 1);
+      reason = EndReason::UpstreamTimeout;
+      break;
+  }
+  leave_attempt(retry::Outcome::Neutral);
+  give_up(error, {EndState::Failed, reason});
+}
+
+void Relay::challenged() {
+  leave_attempt(retry::Outcome::Challenge);
+  give_up(own_error(503, "upstream_unavailable", "upstream_challenge",
+                    "the upstream answered with a verification challenge instead of an answer", 30),
+          {EndState::Failed, EndReason::UpstreamChallenge});
+}
+
+// Before the commit a status tells it, after it an error event.
+void Relay::give_up(const RelayError& error, Plan plan) {
+  error_ = error;
+  drop_held();
+  if (!committed_) {
+    move(RelaySignal::Finish);
+    deadlines_.clear_all();
+    push(RelayAction::Kind::Refuse);
+    return;
+  }
+  append_own(dialect::error_event(dialect(), answer_so_far(), error_.facts()), dialect::Kind::Error);
+  finish(plan);
+}
+
+// The answer breaks off after content (rule 5). A continuation (contract § 5) would be tried here, before the ending.
+void Relay::cut_answer(Cut cut) {
+  leave_attempt(retry::Outcome::Answer);
+  const bool by_upstream = cut == Cut::EndOfBody || cut == Cut::Broken || cut == Cut::Silent || cut == Cut::TooLarge;
+  const EndReason own_reason = reason_for(cut);
+  if (dialect() == Dialect::Opaque) {
+    return finish(cut == Cut::EndOfBody ? Plan{EndState::Complete, EndReason::EndOfBody}
+                                        : Plan{EndState::Truncated, own_reason});
+  }
+
+  dialect::Answer answer = interpreter_->answer();
+  EndReason reason = options_.truncated_finish == FinishStyle::Error ? own_reason : EndReason::SynthesizedStop;
+  switch (interpreter_->at_eof()) {
+    case EofVerdict::Complete:
+      return finish({EndState::Complete, answer.terminal ? EndReason::TerminalMarker : EndReason::EndOfBody});
+    case EofVerdict::OpenToolCall:
+      return give_up(
+          own_error(502, "upstream_error", "open_tool_call", "the answer broke off in the middle of a tool call", 1),
+          by_upstream ? Plan{EndState::Failed, EndReason::OpenToolCall} : Plan{EndState::Truncated, own_reason});
+    case EofVerdict::ReasoningOnly:
+      append_endings(dialect::promote_reasoning(dialect(), answer, reasoning_));
+      text_ = std::move(reasoning_);
+      reason = EndReason::PromotedReasoning;
+      break;
+    case EofVerdict::Truncated:
+    case EofVerdict::Empty:
+      break;
+  }
+  append_endings(dialect::ending(dialect(), answer, options_.truncated_finish, text_));
+  finish({EndState::Truncated, by_upstream ? reason : own_reason});
+}
+
+void Relay::append_endings(const std::vector<dialect::OwnEvent>& events) {
+  for (const dialect::OwnEvent& event : events) append_own(event, dialect::Kind::Progress);
+}
+
+void Relay::finish(Plan plan) {
+  report(retry::Outcome::Neutral);
+  move(RelaySignal::Finish);
+  attempt_running_ = false;
+  deadlines_.clear_all();
+  RelayAction& action = push(RelayAction::Kind::End);
+  action.state = plan.state;
+  action.reason = plan.reason;
+}
+
+void Relay::leave_attempt(retry::Outcome outcome) {
+  report(outcome);
+  if (attempt_running_) push(RelayAction::Kind::CutAttempt);
+  attempt_running_ = false;
+}
+
+void Relay::report(retry::Outcome outcome) {
+  if (outcome_given_) return;
+  outcome_given_ = true;
+  push(RelayAction::Kind::Outcome).outcome = outcome;
+}
+
+dialect::Answer Relay::answer_so_far() const {
+  if (interpreter_ && interpreter_->answer().progress) return interpreter_->answer();
+  return delivered_.value_or(dialect::Answer{});
+}
+
+// Contract § 4.2: Anthropic's clients know other words, and another status for an upstream that can't answer now.
+RelayError Relay::own_error(int status, std::string_view type, std::string_view code, std::string_view message,
+                            int retry_after_s) const {
+  RelayError error{status, std::string(type), std::string(code), std::string(message), std::nullopt};
+  if (retry_after_s > 0) error.retry_after_s = retry_after_s;
+  if (options_.dialect == Dialect::AnthropicMessages) {
+    error.type = status == 503 ? "overloaded_error" : status == 504 ? "timeout_error" : "api_error";
+    if (status == 503) error.status = 529;
+  }
+  return error;
+}
+
+EndReason Relay::reason_for(Cut cut) {
+  switch (cut) {
+    case Cut::EndOfBody:
+    case Cut::Broken:
+    case Cut::TooLarge:
+      return EndReason::UpstreamError;
+    case Cut::Silent:
+      return EndReason::UpstreamTimeout;
+    case Cut::Shutdown:
+      return EndReason::Shutdown;
+    case Cut::LogLimit:
+      return EndReason::LogLimit;
+    case Cut::ClientGone:
+      return EndReason::ClientStop;
+  }
+  return EndReason::UpstreamError;
+}
+
+}  // namespace tidemark::session

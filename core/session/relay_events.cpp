@@ -1,0 +1,225 @@
+// What the upstream's events mean for the stream: hold, commit, hand on, repeat (contract § 4).
+#include <array>
+#include <string>
+
+#include "core/dialect/challenge.hpp"
+#include "core/session/relay.hpp"
+
+namespace tidemark::session {
+
+using dialect::Dialect;
+using dialect::Finish;
+using dialect::Kind;
+
+namespace {
+
+// Final by their own account. What names nothing is given another chance.
+bool is_final(const dialect::ErrorInfo& error) {
+  if (error.retryable) return false;
+  return !error.code.empty() || !error.type.empty() || (error.status >= 400 && error.status < 500);
+}
+
+// The status that an upstream would have answered with, had it known in time.
+int status_for(const dialect::ErrorInfo& error) {
+  if (error.status >= 400 && error.status < 600) return error.status;
+  struct Word {
+    std::string_view part;
+    int status;
+  };
+  constexpr std::array kWords{
+      Word{"quota", 429},      Word{"rate_limit", 429}, Word{"authentication", 401}, Word{"api_key", 401},
+      Word{"billing", 402},    Word{"permission", 403}, Word{"not_found", 404},      Word{"too_large", 413},
+      Word{"overloaded", 529}, Word{"timeout", 504},    Word{"invalid", 400},        Word{"context_length", 400},
+      Word{"policy", 400},     Word{"filter", 400},
+  };
+  for (const std::string_view said : {error.code, error.type}) {
+    for (const Word& word : kWords) {
+      if (said.find(word.part) != std::string_view::npos) return word.status;
+    }
+  }
+  return 502;
+}
+
+// An answer although it has no content: asking again would bring the same.
+constexpr bool is_answer_at_once(Finish finish) {
+  return finish == Finish::Length || finish == Finish::ContentFilter || finish == Finish::Refusal ||
+         finish == Finish::Other;
+}
+
+constexpr bool is_failure(const dialect::Meaning& meaning) {
+  return meaning.kind == Kind::Error || meaning.finish == Finish::Error;
+}
+
+}  // namespace
+
+void Relay::take_event(TimeMs now, const sse::Event& event) {
+  if (!interpreter_) {
+    if (state_ == RelayState::Holding && dialect::challenge_in(event.data)) return challenged();
+    options_.dialect = dialect::from_first_event(event);
+    interpreter_.emplace(*options_.dialect);
+  }
+  // SDKs fail on it.
+  if (event.data.empty() && dialect() != Dialect::Opaque) return;
+  if (!fits(event)) {
+    return end_by_order(Cut::LogLimit,
+                        own_error(503, "upstream_unavailable", "log_limit", "the answer is too long", 1));
+  }
+  const dialect::Meaning meaning = interpreter_->interpret(event);
+  if (state_ == RelayState::Flowing) return take_while_flowing(now, event, meaning);
+  if (state_ == RelayState::Draining) return take_while_draining(event, meaning);
+  take_while_holding(now, event, meaning);
+}
+
+// ---- Before content
+
+void Relay::take_while_holding(TimeMs now, const sse::Event& event, const dialect::Meaning& meaning) {
+  if (meaning.kind == Kind::Challenge) return challenged();
+  if (meaning.kind == Kind::Silence) return take_silence(event);
+  deadlines_.clear(Deadline::FirstByte);
+  beat(now);
+  if (dialect::is_content(meaning.kind) || has_content() || is_answer_at_once(meaning.finish)) {
+    if (!start_answer(now)) return;
+    return take_while_flowing(now, event, meaning);
+  }
+  if (is_failure(meaning)) return take_error_without_content(now, event, meaning);
+  if (meaning.terminal || meaning.finish != Finish::None) return take_finish_without_content(now, event, meaning);
+  take_progress(now, event, meaning);
+}
+
+// Never life, never a reason to commit. What doesn't fit beside the progress that is held is left out.
+void Relay::take_silence(const sse::Event& event) {
+  if (committed_ && !undecided_) {
+    append(event, Kind::Silence);
+    preamble_.delivered(event);
+  } else if (held_bytes_.size() + event.block.size() <= kMaxHeldBytes / 2) {
+    hold(event, Kind::Silence);
+  }
+}
+
+void Relay::take_progress(TimeMs now, const sse::Event& event, const dialect::Meaning& meaning) {
+  if (preamble_.active() && preamble_.repeats(event)) return;
+  if (committed_ && !undecided_) {
+    append(event, meaning.kind);
+    return preamble_.delivered(event);
+  }
+  hold(event, meaning.kind);
+  ++held_progress_;
+  if (!committed_ && !deadlines_.is_set(Deadline::CommitHold)) {
+    deadlines_.set(Deadline::CommitHold, now + options_.commit_hold_ms);
+  }
+  if (too_much_held()) {
+    if (undecided_) {
+      start_answer(now);
+    } else {
+      commit_without_content();
+    }
+  } else if (options_.commit_hold_ms == 0) {
+    commit_without_content();
+  }
+}
+
+void Relay::take_finish_without_content(TimeMs now, const sse::Event& event, const dialect::Meaning& meaning) {
+  if (!undecided_) undecided_ = held_.size();
+  hold(event, meaning.kind);
+  if (!meaning.terminal || repeat(now, Loss::Empty)) return;
+  hand_on_empty_answer();
+  take_last_word(now, {EndState::Complete, EndReason::TerminalMarker}, nothing_follows(event, meaning));
+}
+
+void Relay::take_error_without_content(TimeMs now, const sse::Event& event, const dialect::Meaning& meaning) {
+  const dialect::ErrorInfo& info = meaning.error;
+  const bool final = meaning.kind == Kind::Error && is_final(info);
+  if (!final && repeat(now, Loss::ErrorEvent)) return;
+  report(retry::Outcome::Neutral);
+  if (committed_) {
+    drop_held();
+    append(event, meaning.kind);
+    return take_last_word(now, {EndState::Failed, EndReason::UpstreamError}, nothing_follows(event, meaning));
+  }
+  const std::string_view message = info.message.empty() ? "the upstream reported an error" : info.message;
+  if (!final) return fail(Loss::ErrorEvent, message);
+  RelayError error = own_error(status_for(info), "upstream_error", "upstream_error", message, 0);
+  if (!info.type.empty()) error.type = info.type;
+  if (!info.code.empty()) error.code = info.code;
+  leave_attempt(retry::Outcome::Neutral);
+  give_up(error, {EndState::Failed, EndReason::UpstreamError});
+}
+
+// ---- Content, and after it
+
+// False where the answer can't be joined on to the preamble that the client has; the stream is over then.
+bool Relay::start_answer(TimeMs now) {
+  if (preamble_.active() && !preamble_.joins()) {
+    leave_attempt(retry::Outcome::Answer);
+    give_up(own_error(502, "upstream_error", "upstream_error", "the repeated answer begins differently", 1),
+            {EndState::Failed, EndReason::UpstreamError});
+    return false;
+  }
+  if (!committed_) commit(attempt_);
+  flush(held_.size());
+  drop_held();
+  report(retry::Outcome::Answer);
+  move(RelaySignal::Content);
+  beat(now);
+  return true;
+}
+
+// It's the provider's answer.
+void Relay::hand_on_empty_answer() {
+  if (!committed_) commit(attempt_);
+  flush(held_.size());
+  drop_held();
+  report(retry::Outcome::Answer);
+}
+
+void Relay::take_while_flowing(TimeMs now, const sse::Event& event, const dialect::Meaning& meaning) {
+  if (meaning.kind == Kind::Silence) return append(event, Kind::Silence);
+  if (meaning.kind == Kind::Challenge) return challenged();
+  beat(now);
+  append(event, meaning.kind);
+  remember_text(meaning);
+  if (is_failure(meaning)) {
+    take_last_word(now, {EndState::Failed, EndReason::UpstreamError}, nothing_follows(event, meaning));
+  } else if (meaning.terminal) {
+    take_last_word(now, {EndState::Complete, EndReason::TerminalMarker}, nothing_follows(event, meaning));
+  }
+}
+
+void Relay::take_while_draining(const sse::Event& event, const dialect::Meaning& meaning) {
+  append(event, meaning.kind);
+  if (nothing_follows(event, meaning)) finish(plan_);
+}
+
+// The upstream has said all that it has to say; what it may still add is waited for until EOF, or a little while.
+void Relay::take_last_word(TimeMs now, Plan plan, bool nothing_follows) {
+  plan_ = plan;
+  move(RelaySignal::LastWord);
+  deadlines_.clear_all();
+  if (nothing_follows) return finish(plan);
+  deadlines_.set(Deadline::Drain, now + kDrainMs);
+}
+
+bool Relay::nothing_follows(const sse::Event& event, const dialect::Meaning& meaning) const {
+  return meaning.terminal && (event.data == "[DONE]" || dialect() == Dialect::AnthropicMessages);
+}
+
+void Relay::beat(TimeMs now) {
+  if (options_.idle_timeout_ms > 0) deadlines_.set(Deadline::Idle, now + options_.idle_timeout_ms);
+}
+
+bool Relay::has_content() const {
+  const dialect::Answer& answer = interpreter_->answer();
+  return answer.text || answer.reasoning || answer.refusal || answer.tool_open || answer.tool_finished;
+}
+
+void Relay::remember_text(const dialect::Meaning& meaning) {
+  if (dialect() == Dialect::OpenaiResponses) text_.append(meaning.text);
+  const dialect::Answer& answer = interpreter_->answer();
+  if (!answer.text && !answer.refusal && !answer.tool_open && !answer.tool_finished) {
+    reasoning_.append(meaning.reasoning);
+  } else if (!reasoning_.empty()) {
+    std::string().swap(reasoning_);
+  }
+}
+
+}  // namespace tidemark::session

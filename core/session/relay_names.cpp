@@ -1,0 +1,98 @@
+// The upstream leg's words: states, signals, ends and reasons.
+#include "core/session/relay.hpp"
+
+namespace tidemark::session {
+
+std::string_view name(RelayState state) {
+  switch (state) {
+    case RelayState::Idle:
+      return "idle";
+    case RelayState::Asking:
+      return "asking";
+    case RelayState::Peeking:
+      return "peeking";
+    case RelayState::Holding:
+      return "holding";
+    case RelayState::Flowing:
+      return "flowing";
+    case RelayState::Draining:
+      return "draining";
+    case RelayState::Waiting:
+      return "waiting";
+    case RelayState::Passing:
+      return "passing";
+    case RelayState::Over:
+      return "over";
+  }
+  return "";
+}
+
+std::string_view name(RelaySignal signal) {
+  switch (signal) {
+    case RelaySignal::Send:
+      return "send";
+    case RelaySignal::Stream:
+      return "stream";
+    case RelaySignal::OtherBody:
+      return "other-body";
+    case RelaySignal::Content:
+      return "content";
+    case RelaySignal::LastWord:
+      return "last-word";
+    case RelaySignal::Lose:
+      return "lose";
+    case RelaySignal::HandOn:
+      return "hand-on";
+    case RelaySignal::Finish:
+      return "finish";
+  }
+  return "";
+}
+
+std::string_view name(EndState state) {
+  switch (state) {
+    case EndState::Complete:
+      return "complete";
+    case EndState::Stopped:
+      return "stopped";
+    case EndState::Truncated:
+      return "truncated";
+    case EndState::Failed:
+      return "failed";
+  }
+  return "";
+}
+
+std::string_view name(EndReason reason) {
+  switch (reason) {
+    case EndReason::TerminalMarker:
+      return "terminal-marker";
+    case EndReason::EndOfBody:
+      return "end-of-body";
+    case EndReason::ClientStop:
+      return "client-stop";
+    case EndReason::SynthesizedStop:
+      return "synthesized-stop";
+    case EndReason::PromotedReasoning:
+      return "promoted-reasoning";
+    case EndReason::UpstreamError:
+      return "upstream-error";
+    case EndReason::UpstreamEmpty:
+      return "upstream-empty";
+    case EndReason::UpstreamTimeout:
+      return "upstream-timeout";
+    case EndReason::UpstreamChallenge:
+      return "upstream-challenge";
+    case EndReason::OpenToolCall:
+      return "open-tool-call";
+    case EndReason::SeamRefused:
+      return "seam-refused";
+    case EndReason::LogLimit:
+      return "log-limit";
+    case EndReason::Shutdown:
+      return "shutdown";
+  }
+  return "";
+}
+
+}  // namespace tidemark::session

@@ -1,0 +1,130 @@
+// Bodies that are no event stream: told from a challenge, then handed on, or taken for a failed attempt.
+#include <array>
+
+#include "core/dialect/challenge.hpp"
+#include "core/session/media_type.hpp"
+#include "core/session/relay.hpp"
+
+namespace tidemark::session {
+namespace {
+
+constexpr bool is_success(int status) { return status >= 200 && status < 300; }
+
+// Contract § 2.1, `retry`.
+constexpr bool may_pass(int status) {
+  constexpr std::array kStatuses{408, 409, 429, 500, 502, 503, 504, 529};
+  for (const int known : kStatuses) {
+    if (known == status) return true;
+  }
+  return false;
+}
+
+// By the first bytes: a JSON object, a page, a data line or the frame's bare words. Anything else, be it JSON (Gemini
+// streams an array) or text that is streamed, need not wait.
+bool may_become_challenge(std::string_view body) {
+  const std::size_t first = body.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
+  if (first == std::string_view::npos) return true;
+  body.remove_prefix(first);
+  if (body[0] == '{' || body[0] == '<') return true;
+  constexpr std::array<std::string_view, 3> kBeginnings{"data:", "FAIL_SYS_", "RGV587"};
+  for (const std::string_view beginning : kBeginnings) {
+    const std::size_t common = body.size() < beginning.size() ? body.size() : beginning.size();
+    if (body.substr(0, common) == beginning.substr(0, common)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void Relay::take_other_head(TimeMs now) {
+  move(RelaySignal::OtherBody);
+  if (challenge_header_) return challenged();
+  beat(now);
+  if (!is_worth_a_look()) judge_body(now, false);
+}
+
+void Relay::peek(TimeMs now, std::string_view chunk) {
+  peeked_.append(chunk);
+  beat(now);
+  if (!is_worth_a_look()) return judge_body(now, false);
+  if (peeked_.size() >= dialect::kMaxChallengeBytes) return judge_body(now, false);
+  // Looked at again when it has doubled, so that the work stays linear.
+  if (peeked_.size() < next_look_) return;
+  next_look_ = 2 * peeked_.size();
+  if (is_challenge()) challenged();
+}
+
+bool Relay::is_worth_a_look() const {
+  switch (media_type(content_type_)) {
+    case MediaType::Other:
+      return false;
+    case MediaType::Html:
+      return true;
+    case MediaType::None:
+    case MediaType::EventStream:
+    case MediaType::Json:
+    case MediaType::PlainText:
+      break;
+  }
+  return !is_success(status_) || may_become_challenge(peeked_);
+}
+
+bool Relay::is_challenge() const {
+  return challenge_header_ || dialect::is_challenge_body(status_, content_type_, peeked_);
+}
+
+void Relay::judge_body(TimeMs now, bool whole) {
+  if (is_challenge()) return challenged();
+  if (stream_head_) {
+    if (!repeat(now, Loss::Empty)) fail(Loss::Empty, upstream_said().message);
+    return;
+  }
+  if (may_pass(status_) && repeat(now, Loss::Status)) return;
+  pass_through(whole);
+}
+
+// The connection was lost in the middle of the body.
+void Relay::lose_body(TimeMs now, std::string_view message) {
+  if (is_challenge()) return challenged();
+  const Loss loss = stream_head_ ? Loss::Empty : may_pass(status_) ? Loss::Status : Loss::Unreachable;
+  if (repeat(now, loss)) return;
+  fail(loss == Loss::Status ? Loss::Unreachable : loss, message);
+}
+
+void Relay::pass_through(bool whole) {
+  if (committed_) {
+    leave_attempt(retry::Outcome::Neutral);
+    return give_up(upstream_said(), {EndState::Failed, EndReason::UpstreamError});
+  }
+  report(is_success(status_) ? retry::Outcome::Answer : retry::Outcome::Neutral);
+  move(RelaySignal::HandOn);
+  attempt_running_ = false;  // the rest of it is the owner's
+  deadlines_.clear_all();
+  RelayAction& action = push(RelayAction::Kind::PassThrough);
+  action.at = arena_.size();
+  action.size = peeked_.size();
+  action.whole = whole;
+  arena_.append(peeked_);
+  std::string().swap(peeked_);
+}
+
+RelayError Relay::upstream_said() const {
+  RelayError error = own_error(502, "upstream_error", "upstream_error", {}, 0);
+  sse::Event event;
+  event.data = peeked_;
+  const bool opaque = dialect() == dialect::Dialect::Opaque;
+  dialect::Interpreter reader(opaque ? dialect::Dialect::OpenaiChat : dialect());
+  const dialect::Meaning meaning = reader.interpret(event);
+  if (meaning.kind == dialect::Kind::Error && !meaning.error.message.empty()) {
+    error.message = meaning.error.message;
+    if (!meaning.error.type.empty()) error.type = meaning.error.type;
+    if (!meaning.error.code.empty()) error.code = meaning.error.code;
+  } else if (is_success(status_)) {
+    error.message = "the upstream answered with something else than an event stream";
+  } else {
+    error.message = "the upstream answered with status " + std::to_string(status_);
+  }
+  return error;
+}
+
+}  // namespace tidemark::session

@@ -1,0 +1,107 @@
+// The configuration of `tidemark serve`: every key of contract § 2.1, its default, and how a file is read and checked.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.hpp"
+#include "core/base/time.hpp"
+#include "core/dialect/dialect.hpp"
+#include "core/dialect/ending.hpp"
+#include "core/retry/backoff.hpp"
+#include "core/retry/breaker.hpp"
+#include "native/config/address.hpp"
+
+namespace tidemark::config {
+
+/// What is wrong with a configuration or a flag. `value` of a secret is never the secret.
+struct Problem {
+  std::string field;    // "upstreams[0].base_url"
+  std::string value;    // as it was written, shortened
+  std::string allowed;  // what would have been right, or why this is not
+
+  /// One line: `FIELD: VALUE: ALLOWED`.
+  std::string line() const;
+};
+
+struct Upstream {
+  std::string name;
+  BaseUrl base;
+  std::string api_key;                      // empty: the client's own credential is passed through
+  std::optional<dialect::Dialect> dialect;  // nullopt: `auto`
+};
+
+struct Retry {
+  unsigned attempts = 3;
+  retry::BackoffOptions backoff{250, 1.8, 400, 8000};
+};
+
+struct LogLimits {
+  std::int64_t ttl_seconds = 600;
+  std::uint64_t max_stream_bytes = 16777216;
+  std::uint64_t max_total_bytes = 268435456;
+};
+
+enum class DisconnectPolicy : std::uint8_t { Linger, Continue, Cancel };
+std::string_view name(DisconnectPolicy policy);
+
+struct Disconnect {
+  DisconnectPolicy policy = DisconnectPolicy::Linger;
+  std::int64_t linger_seconds = 120;
+};
+
+/// Contract § 2.3.
+struct Limits {
+  std::size_t request_head_bytes = 65536;
+  std::size_t body_bytes = 33554432;
+  TimeMs head_timeout_ms = 10000;
+  std::size_t event_bytes = 4194304;
+  std::size_t connections = 10000;
+};
+
+struct Config {
+  HostPort listen{"127.0.0.1", 8787};
+  std::vector<Upstream> upstreams;
+  unsigned stream_empty_retry_max = 1;
+  TimeMs stream_first_byte_timeout_ms = 30000;
+  TimeMs commit_hold_ms = 2000;
+  TimeMs hold_max_ms = 25000;
+  TimeMs stream_idle_timeout_ms = 60000;
+  Retry retry;
+  retry::BreakerOptions breaker;
+  TimeMs keepalive_ms = 15000;
+  dialect::FinishStyle truncated_finish = dialect::FinishStyle::Stop;
+  LogLimits log_limits;
+  Disconnect disconnect;
+  std::int64_t drain_seconds = 30;
+  std::string principal_header;                 // empty: the credential headers
+  std::vector<std::string> cors_allow_origins;  // "*" alone allows every origin
+  bool allow_open_relay = false;
+  std::vector<std::string> client_tokens;
+  Limits limits;
+};
+
+/// Flags of the command line that beat the file.
+struct Flags {
+  std::optional<std::string> listen;
+  std::optional<std::string> upstream;
+  std::optional<std::string> log;
+};
+
+/// How `env:NAME` is read; nullopt where the variable is not set.
+using Environment = std::function<std::optional<std::string>(const std::string& name)>;
+Environment process_environment();
+
+/// Reads the text of a configuration file (JSON, comments allowed), then the flags, then checks the whole. The first
+/// problem found is the one returned.
+Result<Config, Problem> load(std::string_view text, const Flags& flags, const Environment& environment);
+
+/// The same from a file; a file that cannot be read is a problem of the field `--config`.
+Result<Config, Problem> load_file(const std::string& path, const Flags& flags, const Environment& environment);
+
+}  // namespace tidemark::config

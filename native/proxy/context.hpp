@@ -1,0 +1,29 @@
+// What the parts of the proxy share: one of each, all on one loop.
+#pragma once
+
+#include "native/config/config.hpp"
+#include "native/log/stream_log.hpp"
+#include "native/loop/loop.hpp"
+#include "native/observe/logger.hpp"
+#include "native/proxy/cors.hpp"
+#include "native/proxy/counters.hpp"
+#include "native/proxy/registry.hpp"
+#include "native/proxy/upstreams.hpp"
+#include "native/upstream/client.hpp"
+
+namespace tidemark::proxy {
+
+struct Context {
+  loop::Loop& loop;
+  const config::Config& config;
+  observe::Logger& logger;
+  log::StreamLog& log;
+  upstream::Client& client;
+  Upstreams& upstreams;
+  Registry& registry;
+  Counters& counters;
+  const Cors& cors;
+  bool draining = false;
+};
+
+}  // namespace tidemark::proxy

@@ -1,0 +1,32 @@
+// Cross-origin requests: which pages may ask, what they may send, and what they may read (Fetch standard § 3.2).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "native/http/message.hpp"
+
+namespace tidemark::proxy {
+
+class Cors {
+ public:
+  /// "*" among the origins allows every one.
+  explicit Cors(std::vector<std::string> allow_origins);
+
+  bool allows(std::string_view origin) const;
+  static bool is_preflight(const http::RequestHead& request);
+  /// The 204 that answers a preflight; without the permission where the origin is not allowed.
+  http::ResponseHead preflight(const http::RequestHead& request) const;
+  /// Adds what lets the page of an allowed origin read the response, in place of what the upstream says about that. Does nothing where no
+  /// origin is configured: then the upstream's own answer stands.
+  void permit(const http::RequestHead& request, http::Headers& response) const;
+
+ private:
+  void allow_origin(const http::RequestHead& request, http::Headers& response) const;
+
+  std::vector<std::string> origins_;
+  bool any_ = false;
+};
+
+}  // namespace tidemark::proxy

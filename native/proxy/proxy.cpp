@@ -1,0 +1,127 @@
+// Admission of requests.
+#include "native/proxy/proxy.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "native/proxy/principal.hpp"
+#include "native/proxy/reply.hpp"
+#include "native/proxy/request_body.hpp"
+
+namespace tidemark::proxy {
+namespace {
+
+constexpr std::string_view kOwnPages = "/tidemark/";
+constexpr std::size_t kLongestKey = 255;
+constexpr std::size_t kShortestAnonymousKey = 20;
+
+std::optional<dialect::Dialect> dialect_of(const Context& context, std::string_view target) {
+  const auto& configured = context.upstreams[0].dialect;
+  return configured ? configured : dialect::from_path(target);
+}
+
+/// Seconds, perhaps with a fraction; 0 where absent or no number.
+TimeMs client_timeout(const http::Headers& headers) {
+  const std::string_view text = headers.get("x-stainless-timeout");
+  std::int64_t seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  const bool whole = error == std::errc{} && (end == text.data() + text.size() || *end == '.');
+  constexpr std::int64_t kDay = 86400;
+  return whole && seconds > 0 ? std::min(seconds, kDay) * 1000 : 0;
+}
+
+bool is_key(std::string_view key) {
+  return key.size() <= kLongestKey && std::all_of(key.begin(), key.end(), [](char c) { return c > ' ' && c < 0x7f; });
+}
+
+ResumeFields resume_fields(const http::Headers& headers, const std::optional<BodyFacts>& body) {
+  ResumeFields fields;
+  fields.resume_seq = headers.get("x-resume-seq");
+  fields.last_event_id = headers.get("last-event-id");
+  fields.epoch = headers.get("tidemark-epoch");
+  fields.tail_fingerprint = headers.get("x-tail-fingerprint");
+  if (!body) return fields;
+  if (fields.resume_seq.empty() && fields.last_event_id.empty()) fields.resume_seq = body->resume_seq.value_or("");
+  if (fields.tail_fingerprint.empty()) fields.tail_fingerprint = body->tail_fingerprint.value_or("");
+  fields.received_length = body->received_length.value_or("");
+  return fields;
+}
+
+Digest digest_of(const http::RequestHead& head, std::string_view body) {
+  Sha256 hash;
+  hash.update(head.method);
+  hash.update(std::string_view(" ", 1));
+  hash.update(head.target);
+  hash.update(std::string_view("\0", 1));
+  hash.update(body);
+  return hash.finish();
+}
+
+}  // namespace
+
+void Proxy::handle(std::shared_ptr<downstream::Exchange> exchange) {
+  const http::RequestHead& head = exchange->head();
+  if (!context_.config.cors_allow_origins.empty() && Cors::is_preflight(head)) {
+    context_.counters.count(RequestKind::Administration);
+    return exchange->respond(context_.cors.preflight(head), std::string());
+  }
+  const std::string_view path = std::string_view(head.target).substr(0, head.target.find('?'));
+  const bool own = path.substr(0, kOwnPages.size()) == kOwnPages;
+  if (own && Administration::is_probe(path)) return administration_.handle(exchange, path);
+
+  std::string_view token_in;
+  const auto& tokens = context_.config.client_tokens;
+  if (!tokens.empty() && !shows_token(head.headers, tokens, token_in)) {
+    return reply_refusal(context_, *exchange, Refusal::TokenMissing,
+                         dialect_of(context_, head.target).value_or(dialect::Dialect::Opaque));
+  }
+  if (own) return administration_.handle(exchange, path);
+  forward(exchange, token_in);
+}
+
+void Proxy::forward(const std::shared_ptr<downstream::Exchange>& exchange, std::string_view token_in) {
+  NewStream request;
+  RunRequest& run = request.run;
+  run.head = exchange->head();
+  run.dialect = dialect_of(context_, run.head.target);
+  run.client_timeout_ms = client_timeout(run.head.headers);
+  run.token_in = token_in;
+  const dialect::Dialect dialect = run.dialect.value_or(dialect::Dialect::Opaque);
+  if (context_.draining) return reply_refusal(context_, *exchange, Refusal::Draining, dialect);
+
+  request.principal = principal_of(run.head.headers, context_.config.principal_header);
+  run.body = exchange->take_body();
+  const bool post = run.head.method == "POST";
+  const auto facts = post ? read_body(run.body) : std::nullopt;
+  run.expects_stream = post && ((facts && facts->stream) || dialect::from_path(run.head.target) == dialect::Dialect::Gemini);
+  if (!run.expects_stream) return streams_.start(exchange, std::move(request));
+
+  if (facts && facts->has_resume_fields) run.body = without_resume_fields(run.body);
+  request.request = digest_of(run.head, run.body);
+  if (const std::string* key = run.head.headers.find("idempotency-key")) {
+    if (key->empty() || !is_key(*key)) return reply_refusal(context_, *exchange, Refusal::KeyInvalid, dialect);
+    if (request.principal == kAnonymous && key->size() < kShortestAnonymousKey) {
+      return reply_refusal(context_, *exchange, Refusal::KeyTooShort, dialect);
+    }
+    request.key = *key;
+  }
+  const auto point = read_resume_point(resume_fields(run.head.headers, facts));
+  if (!point.ok()) return reply_refusal(context_, *exchange, refusal(point.error()), dialect);
+  attach_or_start(exchange, std::move(request), point.value());
+}
+
+void Proxy::attach_or_start(const std::shared_ptr<downstream::Exchange>& exchange, NewStream request,
+                            ResumePoint point) {
+  const dialect::Dialect dialect = request.run.dialect.value_or(dialect::Dialect::Opaque);
+  if (!request.key.empty()) {
+    if (const auto stream = streams_.find(request.principal, request.key)) {
+      if (stream->request != request.request) return reply_refusal(context_, *exchange, Refusal::KeyReused, dialect);
+      return streams_.attach(exchange, stream, std::move(point));
+    }
+  }
+  if (point.watermark > seam::kNothing) return reply_refusal(context_, *exchange, Refusal::ResumeExpired, dialect);
+  streams_.start(exchange, std::move(request));
+}
+
+}  // namespace tidemark::proxy

@@ -1,0 +1,80 @@
+// Resume points.
+#include "native/proxy/resume.hpp"
+
+#include "core/dialect/interpreter.hpp"
+#include "core/seam/tail_fingerprint.hpp"
+#include "core/sse/parser.hpp"
+
+namespace tidemark::proxy {
+namespace {
+
+/// The tail of the answer text in the log's first `end` bytes.
+seam::Tail tail_of(const log::StreamLog& log, log::StreamId stream, log::Offset end, dialect::Dialect dialect) {
+  seam::Tail tail;
+  // What is in the log has passed the limits once.
+  sse::Parser parser({SIZE_MAX, SIZE_MAX});
+  dialect::Interpreter interpreter(dialect);
+  sse::Event event;
+  for (log::Offset at = 0; at < end;) {
+    const log::Read read = log.read(stream, at);
+    if (read.state != log::Read::State::Bytes) break;
+    const std::string_view bytes = read.bytes.substr(0, end - at);
+    at += bytes.size();
+    parser.feed(bytes);
+    for (;;) {
+      const sse::Step step = parser.next(event);
+      if (step == sse::Step::Event) {
+        tail.append(interpreter.interpret(event).text);
+      } else if (step != sse::Step::Comment) {
+        break;
+      }
+    }
+  }
+  return tail;
+}
+
+}  // namespace
+
+Result<ResumePoint, ResumeError> read_resume_point(const ResumeFields& fields) {
+  ResumePoint point;
+  point.epoch = fields.epoch;
+  point.tail_fingerprint = fields.tail_fingerprint;
+  point.received_length = fields.received_length;
+  if (!fields.resume_seq.empty()) {
+    const auto watermark = seam::parse_watermark(fields.resume_seq);
+    if (!watermark) return ResumeError::Invalid;
+    point.watermark = *watermark;
+    point.asked = true;
+  } else if (!fields.last_event_id.empty()) {
+    if (const auto id = seam::parse_event_id(fields.last_event_id)) {
+      point.watermark = id->seq;
+      if (point.epoch.empty()) point.epoch = id->epoch;
+    } else if (const auto watermark = seam::parse_watermark(fields.last_event_id)) {
+      point.watermark = *watermark;
+    } else {
+      return ResumeError::Invalid;
+    }
+    point.asked = true;
+  }
+  return point;
+}
+
+Result<log::Offset, ResumeError> locate(const ResumePoint& point, const log::StreamLog& log, log::StreamId stream,
+                                        std::string_view epoch, dialect::Dialect dialect) {
+  if (!log.contains(stream)) return ResumeError::Expired;
+  if (!point.epoch.empty() && point.epoch != epoch) return ResumeError::Mismatch;
+  const auto offset = log.offset_above(stream, point.watermark);
+  if (!offset) return ResumeError::Ahead;
+  if (!point.tail_fingerprint.empty() || !point.received_length.empty()) {
+    const seam::Tail tail = tail_of(log, stream, *offset, dialect);
+    if (!point.tail_fingerprint.empty() && point.tail_fingerprint != seam::to_hex(tail.fingerprint())) {
+      return ResumeError::Mismatch;
+    }
+    if (!point.received_length.empty() && point.received_length != std::to_string(tail.utf16_length())) {
+      return ResumeError::Mismatch;
+    }
+  }
+  return *offset;
+}
+
+}  // namespace tidemark::proxy

@@ -1,0 +1,121 @@
+// Wiring and draining.
+#include "native/proxy/serve.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "native/downstream/server.hpp"
+#include "native/log/memory_log.hpp"
+#include "native/proxy/context.hpp"
+#include "native/proxy/proxy.hpp"
+#include "native/proxy/streams.hpp"
+#include "native/tls/context.hpp"
+
+namespace tidemark::proxy {
+namespace {
+
+// What an ending needs beyond max_stream_bytes: the dialect's last events, with the answer's text where they repeat it.
+constexpr std::uint64_t kRoomForEnding = 65536;
+constexpr TimeMs kLookEveryMs = 20;
+// After the streams have ended: how long readers have to take what is left.
+constexpr TimeMs kLastBytesMs = 3000;
+
+log::Limits log_limits(const config::LogLimits& limits) {
+  return {limits.ttl_seconds * 1000, 2 * limits.max_stream_bytes + kRoomForEnding, limits.max_total_bytes};
+}
+
+downstream::ServerLimits server_limits(const config::Limits& limits) {
+  downstream::ServerLimits out;
+  out.request_head_bytes = limits.request_head_bytes;
+  out.body_bytes = limits.body_bytes;
+  out.head_timeout_ms = limits.head_timeout_ms;
+  out.connections = limits.connections;
+  return out;
+}
+
+}  // namespace
+
+struct Service::Parts {
+  Parts(loop::Loop& loop_, const config::Config& config_, observe::Logger& logger)
+      : loop(loop_),
+        config(config_),
+        log(log_limits(config.log_limits)),
+        client(loop, &tls, {}),
+        upstreams(config, logger),
+        cors(config.cors_allow_origins),
+        context{loop, config, logger, log, client, upstreams, registry, counters, cors},
+        streams(context),
+        proxy(context, streams),
+        server(loop, server_limits(config.limits), proxy),
+        look(loop) {}
+
+  ~Parts() {
+    // Bodies and runs point at all the rest.
+    server.close_all();
+    registry.clear();
+  }
+  Parts(const Parts&) = delete;
+  Parts& operator=(const Parts&) = delete;
+
+  void begin_drain() {
+    context.draining = true;
+    server.stop_accepting();
+    server.close_idle();
+    shut_down_at = loop.now_ms() + config.drain_seconds * 1000;
+    look_whether_done();
+  }
+
+  void look_whether_done() {
+    const TimeMs now = loop.now_ms();
+    const bool idle = counters.running == 0 && server.exchanges() == 0;
+    if (!idle && now >= shut_down_at && !was_shut_down) {
+      was_shut_down = true;
+      close_at = now + kLastBytesMs;
+      streams.shut_down();
+    }
+    if (idle || now >= close_at) {
+      server.close_all();
+      return closed();
+    }
+    look.set(now + kLookEveryMs, [this] { look_whether_done(); });
+  }
+
+  loop::Loop& loop;
+  const config::Config& config;
+  log::MemoryLog log;
+  tls::ClientContext tls;
+  upstream::Client client;
+  Upstreams upstreams;
+  Registry registry;
+  Counters counters;
+  Cors cors;
+  Context context;
+  Streams streams;
+  Proxy proxy;
+  downstream::Server server;
+  loop::Timer look;
+  TimeMs shut_down_at = kNever;
+  TimeMs close_at = kNever;
+  bool was_shut_down = false;
+  std::function<void()> closed;
+};
+
+Service::Service(loop::Loop& loop, const config::Config& config, observe::Logger& logger)
+    : parts_(std::make_unique<Parts>(loop, config, logger)) {}
+
+Service::~Service() = default;
+
+std::string Service::listen() { return parts_->server.listen(parts_->config.listen.host, parts_->config.listen.port); }
+
+std::uint16_t Service::port() const { return parts_->server.port(); }
+
+void Service::drain(std::function<void()> closed) {
+  if (parts_->context.draining) {
+    parts_->shut_down_at = parts_->loop.now_ms();
+    return parts_->look_whether_done();
+  }
+  parts_->closed = std::move(closed);
+  parts_->begin_drain();
+}
+
+}  // namespace tidemark::proxy

@@ -1,0 +1,67 @@
+// One stream as the proxy knows it: who owns it, what was asked, how far it has come.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/dialect/dialect.hpp"
+#include "core/session/relay.hpp"
+#include "native/downstream/exchange.hpp"
+#include "native/http/message.hpp"
+#include "native/log/stream_log.hpp"
+#include "native/loop/loop.hpp"
+#include "native/proxy/resume.hpp"
+#include "native/proxy/sha256.hpp"
+
+namespace tidemark::proxy {
+
+class StreamRun;
+
+struct StreamEnd {
+  session::EndState state = session::EndState::Complete;
+  session::EndReason reason = session::EndReason::TerminalMarker;
+  std::int64_t at_unix_ms = 0;
+};
+
+/// A request that waits for the commit.
+struct Waiter {
+  std::shared_ptr<downstream::Exchange> exchange;
+  ResumePoint point;
+  bool attached = false;  // the stream was there before it
+};
+
+struct Stream {
+  Stream();
+  ~Stream();
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  std::string principal;
+  std::string id;
+  std::string epoch;
+  Digest request{};  // of method, path and body
+  dialect::Dialect dialect = dialect::Dialect::Opaque;
+  std::optional<log::StreamId> log;  // from the commit on
+  http::Headers headers;             // of the upstream's response, for everyone who attaches
+  std::optional<StreamEnd> end;
+  bool may_linger = false;  // an Idempotency-Key or a resume was used: `disconnect` applies, else `cancel`
+  unsigned attempts = 0;
+  unsigned seams = 0;
+  std::size_t readers = 0;
+  std::vector<Waiter> waiters;           // before the commit
+  std::unique_ptr<loop::Timer> linger;  // while it runs without readers
+  std::int64_t created_unix_ms = 0;
+  std::unique_ptr<StreamRun> run;  // the upstream leg, until the stream has ended
+
+  /// "waiting" (before the commit), "running", or the end state.
+  std::string_view state() const;
+  /// `: tidemark end=STATE reason=REASON` and a blank line; empty before the end.
+  std::string end_comment() const;
+};
+
+}  // namespace tidemark::proxy

@@ -1,0 +1,223 @@
+// The life of streams.
+#include "native/proxy/streams.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "core/dialect/ending.hpp"
+#include "native/proxy/forwarding.hpp"
+#include "native/proxy/random_name.hpp"
+#include "native/proxy/reply.hpp"
+#include "native/proxy/stream_body.hpp"
+
+namespace tidemark::proxy {
+namespace {
+
+std::shared_ptr<Stream> registered(const Context& context, const Stream& stream) {
+  return context.registry.find(stream.principal, stream.id);
+}
+
+observe::Line line_of(const char* message, const Stream& stream, TimeMs now) {
+  observe::Line line(message);
+  line.text("method", stream.run->method()).text("path", loggable_path(stream.run->target()));
+  line.text("dialect", dialect::name(stream.dialect)).text("upstream", stream.run->upstream_name());
+  line.number("attempts", stream.attempts).number("duration_ms", now - stream.run->started_at());
+  return line;
+}
+
+}  // namespace
+
+Streams::Streams(Context& context) : context_(context), expiry_(context.loop) {}
+
+std::shared_ptr<Stream> Streams::find(std::string_view principal, std::string_view id) {
+  forget_removed();
+  return context_.registry.find(principal, id);
+}
+
+void Streams::start(const std::shared_ptr<downstream::Exchange>& exchange, NewStream request) {
+  auto stream = std::make_shared<Stream>();
+  stream->principal = std::move(request.principal);
+  stream->may_linger = !request.key.empty();
+  stream->id = request.key.empty() ? draw_stream_id() : std::move(request.key);
+  stream->epoch = draw_epoch();
+  stream->request = request.request;
+  stream->dialect = request.run.dialect.value_or(dialect::Dialect::Opaque);
+  stream->created_unix_ms = context_.loop.unix_now_ms();
+  stream->run = std::make_unique<StreamRun>(context_, *stream, std::move(request.run), *this);
+  context_.registry.add(stream);
+  wait(exchange, stream, {}, false);
+  stream->run->start();
+}
+
+void Streams::attach(const std::shared_ptr<downstream::Exchange>& exchange, const std::shared_ptr<Stream>& stream,
+                     ResumePoint point) {
+  stream->may_linger = true;
+  stream->linger.reset();
+  context_.counters.count(RequestKind::Attached);
+  if (stream->log) {
+    deliver(stream, {exchange, std::move(point), true});
+  } else {
+    wait(exchange, stream, std::move(point), true);
+  }
+}
+
+void Streams::wait(const std::shared_ptr<downstream::Exchange>& exchange, const std::shared_ptr<Stream>& stream,
+                   ResumePoint point, bool attached) {
+  stream->waiters.push_back({exchange, std::move(point), attached});
+  exchange->on_closed([this, weak = std::weak_ptr<Stream>(stream), gone = exchange.get()] {
+    const auto left = weak.lock();
+    if (!left) return;
+    auto& waiters = left->waiters;
+    const auto found = std::find_if(waiters.begin(), waiters.end(),
+                                    [gone](const Waiter& waiter) { return waiter.exchange.get() == gone; });
+    if (found == waiters.end()) return;
+    waiters.erase(found);
+    reader_left(weak);
+  });
+}
+
+/// The 200, or the reason why this reader cannot go on where it wants to. Precondition: the stream has its log.
+void Streams::deliver(const std::shared_ptr<Stream>& stream, const Waiter& waiter) {
+  const auto from = locate(waiter.point, context_.log, *stream->log, stream->epoch, stream->dialect);
+  if (!from.ok()) {
+    reply_refusal(context_, *waiter.exchange, refusal(from.error()), stream->dialect);
+    return reader_left(stream);
+  }
+  http::ResponseHead head = stream_head(*stream, waiter.attached);
+  context_.cors.permit(waiter.exchange->head(), head.headers);
+  auto left = [this, weak = std::weak_ptr<Stream>(stream)] { reader_left(weak); };
+  waiter.exchange->respond(std::move(head), std::make_unique<StreamBody>(context_, stream, from.value(),
+                                                                         waiter.exchange, std::move(left)));
+}
+
+/// A reader may go in the middle of anything; what that means for the stream is looked at in a turn of its own.
+void Streams::reader_left(const std::weak_ptr<Stream>& stream) {
+  context_.loop.post([this, stream] {
+    if (const auto one = stream.lock()) look_for_readers(one);
+  });
+}
+
+/// A stream that nobody reads goes on as `disconnect` says.
+void Streams::look_for_readers(const std::shared_ptr<Stream>& stream) {
+  if (stream->readers > 0 || !stream->waiters.empty() || !stream->run || stream->linger) return;
+  const config::Disconnect& disconnect = context_.config.disconnect;
+  const auto policy = stream->may_linger ? disconnect.policy : config::DisconnectPolicy::Cancel;
+  if (policy == config::DisconnectPolicy::Continue) return;
+  if (policy == config::DisconnectPolicy::Cancel) return stream->run->abandon();
+  stream->linger = std::make_unique<loop::Timer>(context_.loop);
+  stream->linger->set(context_.loop.now_ms() + disconnect.linger_seconds * 1000,
+                      [weak = std::weak_ptr<Stream>(stream)] {
+                        const auto one = weak.lock();
+                        if (one && one->run && one->readers == 0 && one->waiters.empty()) one->run->abandon();
+                      });
+}
+
+void Streams::stop(const std::shared_ptr<Stream>& stream) {
+  if (stream->run) stream->run->stop();
+}
+
+void Streams::shut_down() {
+  std::vector<std::shared_ptr<Stream>> running;
+  context_.registry.for_each([&running](const std::shared_ptr<Stream>& stream) {
+    if (stream->run) running.push_back(stream);
+  });
+  for (const auto& stream : running) {
+    if (stream->run) stream->run->shut_down();
+  }
+}
+
+void Streams::committed(Stream& stream) {
+  const auto shared = registered(context_, stream);
+  context_.registry.logged(stream);
+  context_.counters.count(RequestKind::Started);
+  for (const Waiter& waiter : std::exchange(stream.waiters, {})) {
+    waiter.exchange->on_closed(nullptr);
+    deliver(shared, waiter);
+  }
+}
+
+void Streams::refused(Stream& stream, const session::RelayError& error) {
+  const auto alive = registered(context_, stream);
+  context_.counters.count(RequestKind::Refused);
+  context_.logger.write(observe::Level::Info, line_of("request failed", stream, context_.loop.now_ms())
+                                                  .number("status", error.status)
+                                                  .text("code", error.code));
+  const bool anthropic = stream.dialect == dialect::Dialect::AnthropicMessages;
+  const std::string request_id = anthropic ? "req_" + draw_stream_id() : std::string();
+  dialect::ErrorFacts facts = error.facts();
+  facts.request_id = request_id;
+  const std::string body = dialect::error_body(stream.dialect, facts);
+  retire(stream);
+  for (const Waiter& waiter : std::exchange(stream.waiters, {})) {
+    waiter.exchange->on_closed(nullptr);
+    http::Headers headers;
+    add_retry_after(headers, error.retry_after_s);
+    reply(context_, *waiter.exchange, error.status, "application/json", body, std::move(headers));
+  }
+  context_.registry.remove(stream);
+}
+
+void Streams::passes(Stream& stream, http::ResponseHead head, std::unique_ptr<ResponsePipe> pipe) {
+  const auto alive = registered(context_, stream);
+  context_.counters.count(RequestKind::PassedThrough);
+  observe::Line line = line_of("request passed through", stream, context_.loop.now_ms());
+  line.number("status", head.status);
+  const std::string method = stream.run->method();
+  retire(stream);
+  context_.registry.remove(stream);
+  const std::vector<Waiter> waiters = std::exchange(stream.waiters, {});
+  // There is one body. Of several requests for it, the client of the last one is most likely to be still there; those
+  // that only follow come behind.
+  std::size_t chosen = 0;
+  for (std::size_t i = 0; i < waiters.size(); ++i) {
+    if (waiters[i].exchange->head().method == method) chosen = i;
+  }
+  for (std::size_t i = 0; i < waiters.size(); ++i) {
+    waiters[i].exchange->on_closed(nullptr);
+    if (i != chosen) reply_refusal(context_, *waiters[i].exchange, Refusal::Superseded, stream.dialect);
+  }
+  if (waiters.empty()) return;
+  const std::shared_ptr<downstream::Exchange>& exchange = waiters[chosen].exchange;
+  context_.cors.permit(exchange->head(), head.headers);
+  pipe->attach(exchange, [this, line](bool complete, std::uint64_t bytes) mutable {
+    context_.logger.write(observe::Level::Info,
+                          line.boolean("complete", complete).number("bytes", static_cast<std::int64_t>(bytes)));
+  });
+  exchange->respond(std::move(head), std::move(pipe));
+}
+
+void Streams::ended(Stream& stream) {
+  const auto alive = registered(context_, stream);
+  const std::string_view state = session::name(stream.end->state);
+  const std::string_view reason = session::name(stream.end->reason);
+  ++context_.counters.ends[{state, reason}];
+  context_.logger.write(observe::Level::Info, line_of("stream ended", stream, context_.loop.now_ms())
+                                                  .text("epoch", stream.epoch)
+                                                  .text("state", state)
+                                                  .text("reason", reason)
+                                                  .number("events", context_.log.next_seq(*stream.log)));
+  retire(stream);
+  // This may be the linger timer's own doing.
+  context_.loop.retire(std::shared_ptr<loop::Timer>(std::move(stream.linger)));
+  forget_removed();
+  arm_expiry();
+}
+
+void Streams::retire(Stream& stream) { context_.loop.retire(std::shared_ptr<StreamRun>(std::move(stream.run))); }
+
+/// What the log has dropped is gone for everybody.
+void Streams::forget_removed() {
+  for (const log::StreamId id : context_.log.take_removed()) context_.registry.remove(id);
+}
+
+void Streams::arm_expiry() {
+  if (expiry_.armed() || context_.log.next_deadline() == kNever) return;
+  expiry_.set(context_.log.next_deadline(), [this] {
+    context_.log.expire(context_.loop.now_ms());
+    forget_removed();
+    arm_expiry();
+  });
+}
+
+}  // namespace tidemark::proxy

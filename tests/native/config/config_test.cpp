@@ -1,0 +1,237 @@
+// The configuration: every key read, every wrong value named.
+#include "native/config/config.hpp"
+
+#include <map>
+
+#include "tests/catch.hpp"
+
+using namespace tidemark;
+using namespace tidemark::config;
+
+namespace {
+
+Environment environment(std::map<std::string, std::string> variables = {}) {
+  return [variables](const std::string& name) -> std::optional<std::string> {
+    const auto found = variables.find(name);
+    return found == variables.end() ? std::nullopt : std::optional(found->second);
+  };
+}
+
+Result<Config, Problem> load_with(const std::string& keys, const Flags& flags = {}, const Environment& env = environment()) {
+  return load("{\"upstreams\":[{\"base_url\":\"http://u\"}]" + std::string(keys.empty() ? "" : ",") + keys + "}", flags, env);
+}
+
+std::string line(const Result<Config, Problem>& result) { return result.ok() ? "no problem" : result.error().line(); }
+
+}  // namespace
+
+TEST_CASE("a configuration with one upstream has the defaults of the contract") {
+  const auto loaded = load_with("");
+  REQUIRE(loaded.ok());
+  const Config& c = loaded.value();
+  CHECK(c.listen.text() == "127.0.0.1:8787");
+  REQUIRE(c.upstreams.size() == 1);
+  CHECK(c.upstreams[0].name == "u");
+  CHECK_FALSE(c.upstreams[0].dialect);
+  CHECK(c.stream_empty_retry_max == 1);
+  CHECK(c.stream_first_byte_timeout_ms == 30000);
+  CHECK(c.commit_hold_ms == 2000);
+  CHECK(c.hold_max_ms == 25000);
+  CHECK(c.stream_idle_timeout_ms == 60000);
+  CHECK(c.retry.attempts == 3);
+  CHECK(c.retry.backoff.base_ms == 250);
+  CHECK(c.retry.backoff.factor == 1.8);
+  CHECK(c.retry.backoff.jitter_ms == 400);
+  CHECK(c.retry.backoff.max_ms == 8000);
+  CHECK(c.breaker.strikes == 3);
+  CHECK(c.breaker.open_ms == 60000);
+  CHECK(c.keepalive_ms == 15000);
+  CHECK(c.truncated_finish == dialect::FinishStyle::Stop);
+  CHECK(c.log_limits.ttl_seconds == 600);
+  CHECK(c.log_limits.max_stream_bytes == 16777216);
+  CHECK(c.log_limits.max_total_bytes == 268435456);
+  CHECK(c.disconnect.policy == DisconnectPolicy::Linger);
+  CHECK(c.disconnect.linger_seconds == 120);
+  CHECK(c.drain_seconds == 30);
+  CHECK(c.principal_header.empty());
+  CHECK(c.cors_allow_origins.empty());
+  CHECK_FALSE(c.allow_open_relay);
+  CHECK(c.client_tokens.empty());
+  CHECK(c.limits.request_head_bytes == 65536);
+  CHECK(c.limits.body_bytes == 33554432);
+  CHECK(c.limits.head_timeout_ms == 10000);
+  CHECK(c.limits.event_bytes == 4194304);
+}
+
+TEST_CASE("every key is read, comments are skipped, and secrets come from the environment") {
+  const auto loaded = load(R"({
+    // a comment
+    "listen": "[::1]:9000",
+    "upstreams": [
+      {"name": "a", "base_url": "https://api.example.com/v1", "api_keys": ["env:KEY"], "dialect": "openai-chat", "overlap_min": 3,
+       "continuation": []},
+      {"base_url": "http://127.0.0.1:8000" /* another */}
+    ],
+    "stream_empty_retry_max": 2, "stream_first_byte_timeout_ms": 0, "commit_hold_ms": 5, "hold_max_ms": 6,
+    "stream_idle_timeout_ms": 7, "retry": {"attempts": 4, "base_ms": 1, "factor": 2, "jitter_ms": 3, "max_ms": 4},
+    "breaker": {"strikes": 5, "open_seconds": 0}, "keepalive_ms": 8, "truncated_finish": "error", "log": "memory:",
+    "log_limits": {"ttl_seconds": 1, "max_stream_bytes": 2048, "max_total_bytes": 4096},
+    "disconnect": {"policy": "cancel", "linger_seconds": 2}, "drain_seconds": 3, "principal_header": "X-User",
+    "cors": {"allow_origins": ["https://chat.example"]}, "allow_open_relay": true, "client_tokens": ["t1", "env:T2"],
+    "challenge_patterns": [],
+    "limits": {"request_head_bytes": 2000, "body_bytes": 10, "head_timeout_ms": 11, "event_bytes": 3000, "connections": 12}
+  })",
+                           {}, environment({{"KEY", "sk-1"}, {"T2", "t2"}}));
+  INFO(line(loaded));
+  REQUIRE(loaded.ok());
+  const Config& c = loaded.value();
+  CHECK(c.listen.text() == "[::1]:9000");
+  REQUIRE(c.upstreams.size() == 2);
+  CHECK(c.upstreams[0].name == "a");
+  CHECK(c.upstreams[0].base.text() == "https://api.example.com/v1");
+  CHECK(c.upstreams[0].api_key == "sk-1");
+  CHECK(c.upstreams[0].dialect == dialect::Dialect::OpenaiChat);
+  CHECK(c.upstreams[1].name == "127.0.0.1:8000");
+  CHECK(c.stream_empty_retry_max == 2);
+  CHECK(c.stream_first_byte_timeout_ms == 0);
+  CHECK(c.commit_hold_ms == 5);
+  CHECK(c.hold_max_ms == 6);
+  CHECK(c.stream_idle_timeout_ms == 7);
+  CHECK(c.retry.attempts == 4);
+  CHECK(c.retry.backoff.base_ms == 1);
+  CHECK(c.retry.backoff.factor == 2);
+  CHECK(c.retry.backoff.jitter_ms == 3);
+  CHECK(c.retry.backoff.max_ms == 4);
+  CHECK(c.breaker.strikes == 5);
+  CHECK(c.breaker.open_ms == 0);
+  CHECK(c.keepalive_ms == 8);
+  CHECK(c.truncated_finish == dialect::FinishStyle::Error);
+  CHECK(c.log_limits.ttl_seconds == 1);
+  CHECK(c.log_limits.max_stream_bytes == 2048);
+  CHECK(c.log_limits.max_total_bytes == 4096);
+  CHECK(c.disconnect.policy == DisconnectPolicy::Cancel);
+  CHECK(c.disconnect.linger_seconds == 2);
+  CHECK(c.drain_seconds == 3);
+  CHECK(c.principal_header == "X-User");
+  CHECK(c.cors_allow_origins == std::vector<std::string>{"https://chat.example"});
+  CHECK(c.allow_open_relay);
+  CHECK(c.client_tokens == std::vector<std::string>{"t1", "t2"});
+  CHECK(c.limits.request_head_bytes == 2000);
+  CHECK(c.limits.body_bytes == 10);
+  CHECK(c.limits.head_timeout_ms == 11);
+  CHECK(c.limits.event_bytes == 3000);
+  CHECK(c.limits.connections == 12);
+}
+
+TEST_CASE("an object given in part keeps its other defaults") {
+  const auto loaded = load_with(R"("retry": {"attempts": 7}, "log_limits": {"ttl_seconds": 5}, "breaker": {"strikes": 9},
+                                  "disconnect": {"linger_seconds": 4}, "limits": {"connections": 3})");
+  REQUIRE(loaded.ok());
+  CHECK(loaded.value().retry.backoff.base_ms == 250);
+  CHECK(loaded.value().log_limits.max_stream_bytes == 16777216);
+  CHECK(loaded.value().breaker.open_ms == 60000);
+  CHECK(loaded.value().disconnect.policy == DisconnectPolicy::Linger);
+  CHECK(loaded.value().limits.body_bytes == 33554432);
+}
+
+TEST_CASE("a problem is one line with the field, the value and what is allowed") {
+  struct Case {
+    const char* keys;
+    const char* line;
+  };
+  for (const Case& c : {
+           Case{R"("keepalives": 1)", "keepalives: unknown key: allowed here: listen, upstreams, "},
+           Case{R"("retry": {"tries": 1})", "retry.tries: unknown key: allowed here: attempts, base_ms, factor, jitter_ms, max_ms"},
+           Case{R"("keepalive_ms": 0)", "keepalive_ms: 0: must be a whole number from 1 to 86400000"},
+           Case{R"("keepalive_ms": 86400001)", "keepalive_ms: 86400001: must be a whole number from 1 to 86400000"},
+           Case{R"("keepalive_ms": 18446744073709551615)", "keepalive_ms: 18446744073709551615: must be a whole number"},
+           Case{R"("keepalive_ms": 1.5)", "keepalive_ms: 1.5: must be a whole number"},
+           Case{R"("keepalive_ms": "15000")", "keepalive_ms: \"15000\": must be a whole number"},
+           Case{R"("listen": "8787")", "listen: \"8787\": must be HOST:PORT"},
+           Case{R"("truncated_finish": "end")", "truncated_finish: \"end\": must be one of stop, length, error"},
+           Case{R"("disconnect": {"policy": "stay"})", "disconnect.policy: \"stay\": must be one of linger, continue, cancel"},
+           Case{R"("disconnect": "linger")", "disconnect: \"linger\": must be an object"},
+           Case{R"("retry": {"factor": 0.5})", "retry.factor: 0.5: must be a number from 1 to 100"},
+           Case{R"("allow_open_relay": 1)", "allow_open_relay: 1: must be true or false"},
+           Case{R"("principal_header": "X User")", "principal_header: \"X User\": must be the name of a header"},
+           Case{R"("cors": {"allow_origins": ["https://a/path"]})", "cors.allow_origins: \"https://a/path\": must be a list of origins"},
+           Case{R"("client_tokens": ["env:NOT_SET"])", "client_tokens[0]: \"env:NOT_SET\": the environment variable must be set"},
+           Case{R"("client_tokens": "hunter2")", "client_tokens: (not shown): must be a list"},
+           Case{R"("client_tokens": ["with space"])", "client_tokens[0]: (not shown): must be visible ASCII"},
+           Case{R"("log": "sqlite:")", "log: \"sqlite:\": must be memory:"},
+           Case{R"("log_limits": {"max_stream_bytes": 2048, "max_total_bytes": 1024})",
+                "log_limits.max_stream_bytes: 2048: must not be above max_total_bytes (1024)"},
+       }) {
+    INFO(c.keys);
+    CHECK(line(load_with(c.keys)).substr(0, std::string(c.line).size()) == c.line);
+  }
+}
+
+TEST_CASE("what this version cannot do is refused, not ignored") {
+  for (const char* keys : {R"("log": "file:/var/lib/tidemark")", R"("log": "redis://127.0.0.1:6379/0")",
+                           R"("challenge_patterns": ["captcha"])"}) {
+    INFO(keys);
+    CHECK(line(load_with(keys)).find("not available in this version") != std::string::npos);
+  }
+  for (const char* keys : {R"("continuation": ["prefix"])", R"("api_keys": ["a", "b"])"}) {
+    const auto loaded = load(std::string(R"({"upstreams":[{"base_url":"http://u",)") + keys + "}]}", {}, environment());
+    CHECK(line(loaded).find("not available in this version") != std::string::npos);
+  }
+}
+
+TEST_CASE("upstreams are checked one by one") {
+  const auto with = [](const char* list) { return line(load(std::string("{\"upstreams\":") + list + "}", {}, environment())); };
+  CHECK(with("[]") == "upstreams: none: at least one is needed, here or as --upstream URL");
+  CHECK(with("{}") == "upstreams: {}: must be a list of objects");
+  CHECK(with("[1]") == "upstreams[0]: 1: must be an object");
+  CHECK(with("[{}]").rfind("upstreams[0].base_url: missing: must be http://HOST", 0) == 0);
+  CHECK(with(R"([{"base_url":"http://u"},{"base_url":"ftp://v"}])").rfind("upstreams[1].base_url: \"ftp://v\": must be http", 0) == 0);
+  CHECK(with(R"([{"base_url":"http://u"},{"base_url":"http://u"}])") == "upstreams[1].name: \"u\": must differ from the others");
+  CHECK(with(R"([{"base_url":"http://u","dialect":"openai"}])").rfind("upstreams[0].dialect: \"openai\": must be one of auto, ", 0) == 0);
+  CHECK(with(R"([{"base_url":"http://u","dialect":"auto"}])") == "no problem");
+}
+
+TEST_CASE("a syntax error names its line and column") {
+  CHECK(line(load("{\n  \"listen\" 1\n}", {}, environment())) ==
+        "configuration: line 2, column 12: must be JSON (comments are allowed)");
+  CHECK(line(load("", {}, environment())).rfind("configuration: line 1, column 1: ", 0) == 0);
+  CHECK(line(load("[]", {}, environment())) == "configuration: []: must be an object");
+}
+
+TEST_CASE("a flag beats the file, and is checked like it") {
+  Flags flags;
+  flags.listen = "127.0.0.1:1";
+  flags.upstream = "http://flag/base";
+  flags.log = "memory:";
+  const auto loaded = load_with(R"("listen": "127.0.0.1:2", "log": "redis://127.0.0.1:6379/0")", flags);
+  INFO(line(loaded));
+  REQUIRE(loaded.ok());
+  CHECK(loaded.value().listen.port == 1);
+  REQUIRE(loaded.value().upstreams.size() == 1);
+  CHECK(loaded.value().upstreams[0].base.text() == "http://flag/base");
+  CHECK(load("{}", flags, environment()).ok());
+
+  Flags bad;
+  bad.listen = "x";
+  CHECK(line(load_with("", bad)).rfind("--listen: \"x\": must be HOST:PORT", 0) == 0);
+  bad = {};
+  bad.upstream = "x";
+  CHECK(line(load_with("", bad)).rfind("--upstream: \"x\": must be http", 0) == 0);
+  bad = {};
+  bad.log = "file:x";
+  CHECK(line(load_with("", bad)) == "--log: \"file:x\": not available in this version");
+}
+
+TEST_CASE("own keys are not offered to the whole network by accident") {
+  const std::string upstream = R"("upstreams":[{"base_url":"http://u","api_keys":["k"]}])";
+  const auto with = [&](const char* rest) { return load("{" + upstream + rest + "}", {}, environment()); };
+  CHECK(with(R"(,"listen":"127.0.0.1:1")").ok());
+  CHECK(line(with(R"(,"listen":"0.0.0.0:1")")).rfind("listen: 0.0.0.0:1: beyond loopback", 0) == 0);
+  CHECK(with(R"(,"listen":"0.0.0.0:1","allow_open_relay":true)").ok());
+  CHECK(with(R"(,"listen":"0.0.0.0:1","client_tokens":["t"])").ok());
+  CHECK(load_with(R"("listen":"0.0.0.0:1")").ok());
+}
+
+TEST_CASE("a file that is not there is a problem of its flag") {
+  CHECK(line(load_file("no/such/file.json", {}, environment())) == "--config: no/such/file.json: must be a file that can be read");
+}

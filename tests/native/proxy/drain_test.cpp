@@ -1,0 +1,89 @@
+// Draining: no new requests, streams end in time or truthfully.
+#include "tests/native/proxy/bodies.hpp"
+#include "tests/native/proxy/world.hpp"
+
+using namespace tidemark;
+using namespace tidemark::test;
+
+namespace {
+
+struct Drained {
+  std::promise<void> promise;
+  std::future<void> future = promise.get_future();
+  bool done() const { return future.wait_for(std::chrono::seconds(0)) == std::future_status::ready; }
+};
+
+void drain(World& world, Drained& drained) {
+  world.on_loop([&] { world.service().drain([&drained] { drained.promise.set_value(); }); });
+}
+
+}  // namespace
+
+TEST_CASE("a running stream may end while the proxy drains") {
+  World world(R"("drain_seconds":60)");
+  Answer answer = answer_with(chat_pieces(3));
+  answer.gated = true;
+  world.upstream_answers({answer});
+  HttpClient client = world.connect();
+  client.request("POST", kChatPath, with_key(), kChatBody);
+  world.release(1);
+  CHECK(client.read_head().status == 200);
+  Drained drained;
+  drain(world, drained);
+  CHECK_THROWS(HttpClient(world.port()));
+  CHECK_FALSE(drained.done());
+  world.release(10);
+  Reply rest;
+  client.read_body(rest);
+  CHECK(rest.complete);
+  CHECK(rest.body.substr(rest.body.size() - kCompleteEnd.size()) == kCompleteEnd);
+  CHECK(drained.future.wait_for(std::chrono::seconds(20)) == std::future_status::ready);
+}
+
+TEST_CASE("what does not end in time is ended, and says so") {
+  World world(R"("drain_seconds":0)");
+  Answer answer = answer_with(chat_pieces(3));
+  answer.gated = true;
+  world.upstream_answers({answer});
+  HttpClient client = world.connect();
+  client.request("POST", kChatPath, with_key(), kChatBody);
+  world.release(1);
+  CHECK(client.read_head().status == 200);
+  HttpClient waiting = world.connect();
+  waiting.request("POST", "/v1/messages", with_key(kKey + "2"), kChatBody);
+  CHECK(world.until([&] { return world.asked().size() == 2; }));
+  Drained drained;
+  drain(world, drained);
+  Reply rest;
+  client.read_body(rest);
+  CHECK(rest.complete);
+  CHECK(rest.body.find(": tidemark end=truncated reason=shutdown\n\n") != std::string::npos);
+  CHECK(waiting.read_reply().status == 529);
+  CHECK(drained.future.wait_for(std::chrono::seconds(20)) == std::future_status::ready);
+}
+
+TEST_CASE("a proxy without work drains at once, and the second signal hurries it") {
+  World idle;
+  HttpClient kept = idle.connect();
+  CHECK(kept.ask("GET", "/tidemark/readyz").status == 200);
+  Drained drained;
+  drain(idle, drained);
+  CHECK(drained.future.wait_for(std::chrono::seconds(20)) == std::future_status::ready);
+
+  World world(R"("drain_seconds":3600)");
+  Answer answer = answer_with(chat_pieces(3));
+  answer.gated = true;
+  world.upstream_answers({answer});
+  HttpClient client = world.connect();
+  client.request("POST", kChatPath, with_key(), kChatBody);
+  world.release(1);
+  CHECK(client.read_head().status == 200);
+  Drained hurried;
+  drain(world, hurried);
+  CHECK_FALSE(hurried.done());
+  drain(world, hurried);
+  Reply rest;
+  client.read_body(rest);
+  CHECK(rest.body.find("reason=shutdown") != std::string::npos);
+  CHECK(hurried.future.wait_for(std::chrono::seconds(20)) == std::future_status::ready);
+}

@@ -1,0 +1,274 @@
+// A stream through the proxy: what goes up, what comes down, and how it ends.
+#include <nlohmann/json.hpp>
+
+#include "tests/native/proxy/bodies.hpp"
+#include "tests/native/proxy/world.hpp"
+
+using namespace tidemark;
+using namespace tidemark::test;
+
+TEST_CASE("a stream comes through with its ids, its headers and its end") {
+  World world;
+  Answer answer = answer_with(chat_pieces(3));
+  answer.headers = {{"Content-Type", "text/event-stream; charset=utf-8"}, {"X-Request-Id", "r1"}, {"Cache-Control", "private"},
+                    {"x-ratelimit-remaining", "5"}, {"X-Request-Id", "r2"}};
+  world.upstream_answers({answer});
+  HttpClient client = world.connect();
+  const Reply reply = client.ask("POST", kChatPath, with_key(), kChatBody);
+  CHECK(reply.status == 200);
+  CHECK(reply.complete);
+  CHECK(reply.headers.get("content-type") == "text/event-stream");
+  CHECK(reply.headers.get("cache-control") == "no-cache, no-transform");
+  CHECK(reply.headers.count("cache-control") == 1);
+  CHECK(reply.headers.get("x-accel-buffering") == "no");
+  CHECK(reply.headers.get("tidemark-stream") == kKey);
+  CHECK_FALSE(reply.headers.has("tidemark-resumed"));
+  CHECK(reply.headers.count("x-request-id") == 2);
+  CHECK(reply.headers.get("x-ratelimit-remaining") == "5");
+  const std::string epoch(reply.headers.get("tidemark-epoch"));
+  REQUIRE_FALSE(epoch.empty());
+  CHECK(epoch.find('-') == std::string::npos);
+
+  const auto blocks = blocks_of(reply.body);
+  REQUIRE(blocks.size() == 6);
+  for (std::size_t i = 0; i < 5; ++i) CHECK(blocks[i].rfind("id: " + epoch + "-" + std::to_string(i) + "\n", 0) == 0);
+  CHECK(blocks[5] == kCompleteEnd);
+  std::string expected;
+  for (const std::string& piece : chat_pieces(3)) expected += piece;
+  CHECK(without_ids(reply.body) == expected + kCompleteEnd);
+}
+
+TEST_CASE("a request goes up as it came, but for what ends at the proxy") {
+  World world;
+  world.upstream_answers({answer_with(chat_pieces(1))});
+  const std::string body = R"({ "stream" : true,  "resumeSeq": -1, "x": 1.50, "receivedLength":0})";
+  HttpClient client = world.connect();
+  CHECK(client.ask("POST", "/v1/chat/completions?a=b",
+                   {{"Idempotency-Key", kKey},
+                    {"authorization", "Bearer t"},
+                    {"X-B", "2"},
+                    {"X-A", "1"},
+                    {"Connection", "keep-alive, X-Gone"},
+                    {"X-Gone", "1"},
+                    {"TE", "trailers"},
+                    {"Accept-Encoding", "gzip"},
+                    {"X-B", "3"}},
+                   body)
+            .status == 200);
+  const auto asked = world.asked();
+  REQUIRE(asked.size() == 1);
+  CHECK(asked[0].body == R"({ "stream" : true, "x": 1.50})");
+  CHECK(asked[0].head.target == "/base/v1/chat/completions?a=b");
+  CHECK(asked[0].head.headers.get("host").rfind("127.0.0.1:", 0) == 0);
+  for (const char* gone : {"x-gone", "te", "accept-encoding", "transfer-encoding"}) {
+    INFO(gone);
+    CHECK_FALSE(asked[0].head.headers.has(gone));
+  }
+  std::vector<std::string> order;
+  for (const auto& header : asked[0].head.headers) {
+    if (header.name[0] == 'X' || header.name[0] == 'a') order.push_back(header.name + "=" + header.value);
+  }
+  CHECK(order == std::vector<std::string>{"authorization=Bearer t", "X-B=2", "X-A=1", "X-B=3"});
+}
+
+TEST_CASE("events are delivered at once") {
+  World world;
+  Answer answer = answer_with(chat_pieces(3));
+  answer.gated = true;
+  world.upstream_answers({answer});
+  HttpClient client = world.connect();
+  client.request("POST", kChatPath, with_key(), kChatBody);
+  world.release(1);
+  CHECK(client.read_head().status == 200);
+  std::string got;
+  while (got.find("\n\n") == std::string::npos) got += client.read_bytes(1);
+  CHECK(got.find("word0 ") != std::string::npos);
+  world.release(1);
+  got.clear();
+  while (got.find("\n\n") == std::string::npos) got += client.read_bytes(1);
+  CHECK(got.find("word1 ") != std::string::npos);
+  world.release(10);
+  Reply rest;
+  client.read_body(rest);
+  CHECK(rest.complete);
+  CHECK(rest.body.size() > kCompleteEnd.size());
+  CHECK(rest.body.substr(rest.body.size() - kCompleteEnd.size()) == kCompleteEnd);
+}
+
+TEST_CASE("without a key the stream has a drawn id, and the client's leaving cancels it") {
+  World world;
+  Answer answer = answer_with(chat_pieces(3));
+  answer.gated = true;
+  world.upstream_answers({answer});
+  std::string id;
+  {
+    HttpClient client = world.connect();
+    client.request("POST", kChatPath, {}, kChatBody);
+    world.release(1);
+    const Reply reply = client.read_head();
+    id = reply.headers.get("tidemark-stream");
+    CHECK(id.size() == 32);
+    client.read_bytes(10);
+    CHECK(world.upstream_open() == 1);
+    client.reset();
+  }
+  CHECK(world.until([&] { return world.upstream_open() == 0; }));
+  HttpClient other = world.connect();
+  const auto state = nlohmann::json::parse(other.ask("GET", "/tidemark/streams/" + id).body);
+  CHECK(state.at("state") == "truncated");
+}
+
+TEST_CASE("with a key the stream goes on without its client, and is cancelled where so configured") {
+  World world(R"("disconnect":{"policy":"linger","linger_seconds":60})");
+  Answer answer = answer_with(chat_pieces(3));
+  answer.gated = true;
+  world.upstream_answers({answer});
+  {
+    HttpClient client = world.connect();
+    client.request("POST", kChatPath, with_key(), kChatBody);
+    world.release(1);
+    CHECK(client.read_head().status == 200);
+    client.reset();
+  }
+  HttpClient other = world.connect();
+  const auto state = [&] { return nlohmann::json::parse(other.ask("GET", "/tidemark/streams/" + kKey).body); };
+  CHECK(world.until([&] { return state().at("readers") == 0; }));
+  CHECK(state().at("state") == "running");
+  world.release(10);
+  CHECK(world.until([&] { return state().at("state") == "complete"; }));
+
+  World cancelling(R"("disconnect":{"policy":"cancel"})");
+  cancelling.upstream_answers({answer});
+  {
+    HttpClient client = cancelling.connect();
+    client.request("POST", kChatPath, with_key(), kChatBody);
+    cancelling.release(1);
+    CHECK(client.read_head().status == 200);
+    client.reset();
+  }
+  CHECK(cancelling.until([&] { return cancelling.upstream_open() == 0; }));
+
+  World impatient(R"("disconnect":{"policy":"linger","linger_seconds":0})");
+  impatient.upstream_answers({answer});
+  {
+    HttpClient client = impatient.connect();
+    client.request("POST", kChatPath, with_key(), kChatBody);
+    impatient.release(1);
+    CHECK(client.read_head().status == 200);
+    client.reset();
+  }
+  CHECK(impatient.until([&] { return impatient.upstream_open() == 0; }));
+}
+
+TEST_CASE("an upstream's own error is handed on, and the key is free again") {
+  World world(R"("retry":{"attempts":1})");
+  Answer refusal = answer_with({R"({"error":{"message":"no"}})"});
+  refusal.status = 400;
+  refusal.headers = {{"Content-Type", "application/json"}, {"Retry-After", "7"}};
+  world.upstream_answers({refusal, answer_with(chat_pieces(1))});
+  HttpClient client = world.connect();
+  const Reply refused = client.ask("POST", kChatPath, with_key(), kChatBody);
+  CHECK(refused.status == 400);
+  CHECK(refused.body == R"({"error":{"message":"no"}})");
+  CHECK(refused.headers.get("retry-after") == "7");
+  const Reply second = client.ask("POST", kChatPath, with_key(), kChatBody);
+  CHECK(second.status == 200);
+  CHECK_FALSE(second.headers.has("tidemark-resumed"));
+  CHECK(world.asked().size() == 2);
+}
+
+TEST_CASE("a failure before the commit is repeated in silence, a cut after content is ended truthfully") {
+  World world(R"("retry":{"attempts":3,"base_ms":1,"jitter_ms":0})");
+  Answer reset;
+  reset.end = Answer::End::ResetAtOnce;
+  Answer cut = answer_with({chat_event("one"), chat_event("two")});
+  cut.end = Answer::End::Cut;
+  world.upstream_answers({reset, reset, cut});
+  HttpClient client = world.connect();
+  const Reply reply = client.ask("POST", kChatPath, with_key(), kChatBody);
+  CHECK(reply.status == 200);
+  CHECK(world.asked().size() == 3);
+  CHECK(reply.complete);
+  const std::string end = ": tidemark end=truncated reason=synthesized-stop\n\n";
+  REQUIRE(reply.body.size() > end.size());
+  CHECK(reply.body.substr(reply.body.size() - end.size()) == end);
+  CHECK(reply.body.find("data: [DONE]\n\n") != std::string::npos);
+
+  Answer empty;
+  world.upstream_answers({empty});
+  const Reply failed = client.ask("POST", kChatPath, with_key("another-key-of-twenty-characters"), kChatBody);
+  CHECK(failed.status == 502);
+  CHECK(nlohmann::json::parse(failed.body).at("error").at("code") == "upstream_empty");
+  CHECK(failed.headers.get("retry-after") == "1");
+  CHECK(failed.headers.get("retry-after-ms") == "1000");
+}
+
+TEST_CASE("an upstream that nobody listens on is 502, in the dialect's shape") {
+  std::uint16_t unused = 0;
+  {
+    World other;
+    unused = other.port();
+  }
+  World world(R"("retry":{"attempts":1})");
+  const std::string text = R"({"listen":"127.0.0.1:0","retry":{"attempts":1},"upstreams":[{"base_url":"http://127.0.0.1:)" +
+                           std::to_string(unused) + "\"}]}";
+  auto config = config::load(text, {}, [](const std::string&) { return std::nullopt; });
+  REQUIRE(config.ok());
+  std::ostringstream lines;
+  observe::Logger logger(observe::Level::Off, lines);
+  loop::Loop loop;
+  proxy::Service service(loop, config.value(), logger);
+  REQUIRE(service.listen().empty());
+  std::thread thread([&loop] { loop.run(); });
+  HttpClient client(service.port());
+  const Reply chat = client.ask("POST", kChatPath, with_key(), kChatBody);
+  CHECK(chat.status == 502);
+  CHECK(nlohmann::json::parse(chat.body).at("error").at("code") == "upstream_unreachable");
+  const Reply messages = client.ask("POST", "/v1/messages", with_key(), kChatBody);
+  CHECK(messages.status == 502);
+  CHECK(nlohmann::json::parse(messages.body).at("error").at("type") == "api_error");
+  loop.stop();
+  thread.join();
+}
+
+TEST_CASE("keepalives go out between events while the upstream thinks") {
+  World world(R"("keepalive_ms":1)");
+  Answer answer = answer_with(chat_pieces(2));
+  answer.gated = true;
+  world.upstream_answers({answer});
+  HttpClient client = world.connect();
+  client.request("POST", kChatPath, with_key(), kChatBody);
+  world.release(1);
+  CHECK(client.read_head().status == 200);
+  std::string got;
+  const std::string keepalive = "\n\n:";
+  while (got.find(keepalive) == std::string::npos) got += client.read_bytes(1);
+  world.release(10);
+  Reply rest;
+  rest.body = got;
+  client.read_body(rest);
+  std::string events;
+  for (const std::string& block : blocks_of(rest.body)) {
+    if (block[0] != ':') events += without_ids(block);
+  }
+  std::string expected;
+  for (const std::string& piece : chat_pieces(2)) expected += piece;
+  CHECK(events == expected);
+}
+
+TEST_CASE("nothing secret is logged") {
+  World world;
+  Answer models = answer_with({"[]"});
+  models.headers = {{"Content-Type", "application/json"}};
+  world.upstream_answers({answer_with(chat_pieces(1)), models});
+  HttpClient client = world.connect();
+  client.ask("POST", "/v1/chat/completions?key=query-secret", with_key(kKey, {{"Authorization", "Bearer header-secret"}}), kChatBody);
+  client.ask("GET", "/tidemark/streams/" + kKey);
+  client.ask("GET", "/v1/models?key=query-secret", {{"x-api-key", "header-secret"}});
+  const std::string lines = world.log_lines();
+  CHECK(lines.find("stream ended") != std::string::npos);
+  CHECK(lines.find("request passed through") != std::string::npos);
+  for (const char* secret : {"query-secret", "header-secret", kKey.c_str()}) CHECK(lines.find(secret) == std::string::npos);
+  std::istringstream in(lines);
+  for (std::string line; std::getline(in, line);) CHECK(nlohmann::json::accept(line));
+}
