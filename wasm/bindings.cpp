@@ -1,5 +1,5 @@
-// The module's exports: plain functions over handles. Numbers pass as they are; bytes and strings through the input buffer,
-// into which JavaScript copies them; what comes back is a frame (frame_abi.hpp).
+// The module's exports: plain functions over handles. Numbers pass as they are; bytes and strings through the input
+// buffer, into which JavaScript copies them; what comes back is a frame (frame_abi.hpp).
 //
 // Plain exports instead of Embind: no glue, nothing that a content security policy minds, and no cost a call.
 #include <emscripten/emscripten.h>
@@ -107,7 +107,9 @@ EMSCRIPTEN_KEEPALIVE RecovererHandle* tidemark_recoverer_new() {
   return new RecovererHandle(options);
 }
 EMSCRIPTEN_KEEPALIVE void tidemark_recoverer_free(RecovererHandle* handle) { delete handle; }
-EMSCRIPTEN_KEEPALIVE wasm::FrameHeader* tidemark_recoverer_frame(RecovererHandle* handle) { return &handle->frame.header(); }
+EMSCRIPTEN_KEEPALIVE wasm::FrameHeader* tidemark_recoverer_frame(RecovererHandle* handle) {
+  return &handle->frame.header();
+}
 
 EMSCRIPTEN_KEEPALIVE void tidemark_start(RecovererHandle* handle, double now) {
   handle->call({}, [&](session::Recoverer& r) { r.start(time_of(now)); });

@@ -31,8 +31,8 @@ EMSCRIPTEN_KEEPALIVE dialect::Interpreter* conformance_interpreter_new(int of, i
 }
 EMSCRIPTEN_KEEPALIVE void conformance_interpreter_free(dialect::Interpreter* interpreter) { delete interpreter; }
 
-/// kind | finish | flags: 1 terminal, 2 sequence, 4 retryable | sequence:64 | status | then strings: names of the kind and
-/// the finish, text, reasoning, error message, type, code.
+/// kind | finish | flags: 1 terminal, 2 sequence, 4 retryable | sequence:64 | status | then strings: names of the kind
+/// and the finish, text, reasoning, error message, type, code.
 EMSCRIPTEN_KEEPALIVE void conformance_interpret(dialect::Interpreter* interpreter, std::uint32_t name_size,
                                                 std::uint32_t data_size) {
   tidemark::sse::Event event;
@@ -68,8 +68,8 @@ EMSCRIPTEN_KEEPALIVE std::uint32_t conformance_weight(std::uint32_t size) { retu
 /// Input: the end of what was delivered. `model`: a model continues, not the same generation.
 EMSCRIPTEN_KEEPALIVE seam::OverlapTrimmer* conformance_trimmer_new(std::uint32_t size, int model,
                                                                    std::uint32_t overlap_min) {
-  return new seam::OverlapTrimmer(
-      input(size), model != 0 ? seam::Continuer::Model : seam::Continuer::SameGeneration, overlap_min);
+  return new seam::OverlapTrimmer(input(size), model != 0 ? seam::Continuer::Model : seam::Continuer::SameGeneration,
+                                  overlap_min);
 }
 EMSCRIPTEN_KEEPALIVE void conformance_trimmer_free(seam::OverlapTrimmer* trimmer) { delete trimmer; }
 /// Bytes to trim, or -1 where nothing is decided.
@@ -89,8 +89,7 @@ EMSCRIPTEN_KEEPALIVE double conformance_backoff(double base, double factor, doub
 
 /// Input: Retry-After, retry-after-ms. -1 for none.
 EMSCRIPTEN_KEEPALIVE double conformance_retry_after(std::uint32_t size, std::uint32_t ms_size, double unix_now) {
-  const auto wait =
-      retry::parse_retry_after(input(size), input(ms_size, size), static_cast<std::int64_t>(unix_now));
+  const auto wait = retry::parse_retry_after(input(size), input(ms_size, size), static_cast<std::int64_t>(unix_now));
   return wait ? static_cast<double>(*wait) : -1;
 }
 

@@ -9,7 +9,9 @@
 namespace tidemark::wasm {
 namespace {
 
-std::uint32_t address(const void* pointer) { return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(pointer)); }
+std::uint32_t address(const void* pointer) {
+  return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(pointer));
+}
 std::uint32_t size32(std::size_t size) { return static_cast<std::uint32_t>(size); }
 
 }  // namespace
@@ -62,8 +64,8 @@ void Frame::event(const session::EventAction& action) {
   const auto within = [block](std::string_view part) {
     return part.data() >= block.data() && part.data() + part.size() <= block.data() + block.size();
   };
-  // The blank line that closes the event belongs to its bytes. Where it does not follow as the event's own line ends do,
-  // it is put there.
+  // The blank line that closes the event belongs to its bytes. Where it does not follow as the event's own line ends
+  // do, it is put there.
   const std::string_view closing = action.line_end;
   bool closed_in_chunk = false;
   if (in_chunk(block)) {
@@ -85,7 +87,9 @@ void Frame::event(const session::EventAction& action) {
     }
     raw_.append(closing);
   }
-  const auto place = [&](std::string_view part) { return block_at + size32(static_cast<std::size_t>(part.data() - block.data())); };
+  const auto place = [&](std::string_view part) {
+    return block_at + size32(static_cast<std::size_t>(part.data() - block.data()));
+  };
 
   std::uint32_t data_at = 0;
   if (within(action.data)) {

@@ -30,21 +30,21 @@ struct FrameHeader {
   double number = 0;           // Recoverer: the next deadline, infinite for none; parser: retry_ms, -1 for none
 };
 
-/// First byte of a descriptor's first word. `a`, `b` and `flags` are its other three bytes; a 64-bit number is two words,
-/// the lower first; every string of the text is one word, its length.
+/// First byte of a descriptor's first word. `a`, `b` and `flags` are its other three bytes; a 64-bit number is two
+/// words, the lower first; every string of the text is one word, its length.
 enum class Op : std::uint8_t {
-  Connect,     // flags: 1 resume_seq, 2 body_fields | attempt | resume_seq:64 | received_length:64 | epoch | last event id |
-               // fingerprint
+  Connect,  // flags: 1 resume_seq, 2 body_fields | attempt | resume_seq:64 | received_length:64 | epoch | last event id
+            // | fingerprint
   Disconnect,  // attempt
   State,       // a: state
-  Event,       // a: kind, b: finish, flags: see EventFlag | seq:64 | text | reasoning | block at, size | data at, size |
-               // name at, size
-  Seam,        // attempt | after_seq:64 | duplicates:64
-  Retry,       // a: cause | attempt | delay_ms
-  Finished,    // a: end | reason
-  Failed,      // flags: 1 in_band, 2 retry_after | status | retry_after_ms | attempts | code | message
-  SseEvent,    // flags: 1 named, 2 as the named event before | name | data
-  SseId,       // the last event id, for the events from here on | id
+  Event,     // a: kind, b: finish, flags: see EventFlag | seq:64 | text | reasoning | block at, size | data at, size |
+             // name at, size
+  Seam,      // attempt | after_seq:64 | duplicates:64
+  Retry,     // a: cause | attempt | delay_ms
+  Finished,  // a: end | reason
+  Failed,    // flags: 1 in_band, 2 retry_after | status | retry_after_ms | attempts | code | message
+  SseEvent,  // flags: 1 named, 2 as the named event before | name | data
+  SseId,     // the last event id, for the events from here on | id
 };
 
 /// Where an event's bytes lie: offsets count from the chunk's or from raw's beginning.

@@ -1,5 +1,5 @@
-// The buffer through which bytes and strings come in: one for all objects, and a call takes what it needs from it before
-// it returns.
+// The buffer through which bytes and strings come in: one for all objects, and a call takes what it needs from it
+// before it returns.
 #pragma once
 
 #include <cstdint>

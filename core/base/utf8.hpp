@@ -16,8 +16,9 @@ constexpr unsigned utf16_units(char lead) {
   return static_cast<unsigned char>(lead) >= 0xF0u ? 2 : 1;
 }
 
-/// The code point that begins at `at`, below text.size(); `length` becomes its number of bytes. Where no code point begins
-/// there, or its bytes are not all there, U+FFFD, and `length` is 1. (Overlong forms and surrogates are decoded as they are.)
+/// The code point that begins at `at`, below text.size(); `length` becomes its number of bytes. Where no code point
+/// begins there, or its bytes are not all there, U+FFFD, and `length` is 1. (Overlong forms and surrogates are decoded
+/// as they are.)
 constexpr char32_t decode_at(std::string_view text, std::size_t at, std::size_t& length) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned lead = byte(at);

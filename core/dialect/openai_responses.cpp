@@ -243,6 +243,7 @@ void apply(Reading& reading, Type type, const Fields& fields) {
       add_text(reading, fields, Kind::Refusal);
       break;
     case Type::ReasoningDelta:
+      answer.last_index = std::max(answer.last_index, as_index(fields.output_index));
       reading.take_reasoning(fields.delta);
       break;
     case Type::ToolDelta:

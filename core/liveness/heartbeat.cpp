@@ -19,9 +19,9 @@ void Heartbeat::resume(TimeMs now) {
   last_ = now;
 }
 
-TimeMs Heartbeat::deadline() const { 
+TimeMs Heartbeat::deadline() const {
   return running_ && !paused_ && timeout_ms_ > 0 ? later(last_, timeout_ms_) : kNever;
- }
+}
 
 bool Heartbeat::expired(TimeMs now) {
   const TimeMs due = deadline();

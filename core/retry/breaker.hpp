@@ -13,8 +13,8 @@ struct BreakerOptions {
   TimeMs open_ms = 60000;  // 0 turns the breaker off
 };
 
-/// What a request is told. Who is allowed to go owes the breaker one outcome at its end, exactly once: a probe that never
-/// tells keeps everybody else out.
+/// What a request is told. Who is allowed to go owes the breaker one outcome at its end, exactly once: a probe that
+/// never tells keeps everybody else out.
 struct Admission {
   bool allowed = false;
   bool probe = false;        // this request is the half-open probe

@@ -15,8 +15,8 @@ enum class BreakerState : std::uint8_t {
 };
 inline constexpr int kBreakerStateCount = 3;
 
-/// What moves a breaker from state to state. What is not in the table leaves the state as it is: an answer or a challenge
-/// of a request that was admitted before the opening, say.
+/// What moves a breaker from state to state. What is not in the table leaves the state as it is: an answer or a
+/// challenge of a request that was admitted before the opening, say.
 enum class BreakerSignal : std::uint8_t {
   StruckOut,        // the last strike of the row
   TimeUp,           // the opening is over

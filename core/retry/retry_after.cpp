@@ -37,8 +37,8 @@ std::optional<TimeMs> parse_decimal(std::string_view text, TimeMs scale) {
     }
   }
   if (at != text.size()) return std::nullopt;
-  if (whole >= kMost / scale) return kMost;
-  return whole * scale + fraction + (more ? 1 : 0);
+  if (whole > kMost / scale) return kMost;
+  return std::min(whole * scale + fraction + (more ? 1 : 0), kMost);
 }
 
 // Reads a date piece by piece; once a piece is wrong, so is all the rest.

@@ -109,8 +109,8 @@ OverlapTrimmer::Decision OverlapTrimmer::finish() {
   return {true, counts ? bytes : 0};
 }
 
-// A longer overlap begins where all that was offered stands in what was delivered, and more follows. The first such place
-// gives the longest.
+// A longer overlap begins where all that was offered stands in what was delivered, and more follows. The first such
+// place gives the longest.
 bool OverlapTrimmer::may_trim_more() const {
   if (is_continuation(offered_.front()) || offered_.size() >= delivered_.size()) return false;
   const std::size_t at = find(delivered_, offered_);

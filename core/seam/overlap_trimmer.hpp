@@ -1,8 +1,8 @@
 // Overlap at a seam: how much of a continuation's beginning was delivered already (contract § 5).
 //
-// Texts are UTF-8, compared code point by code point: no normalisation, and no regard for what is seen as one character,
-// so that an emoji made of several code points may be cut at its joiner. In ill-formed text every byte that is no
-// continuation byte begins a code point. A cut between code points is never inside a UTF-16 surrogate pair.
+// Texts are UTF-8, compared code point by code point: no normalisation, and no regard for what is seen as one
+// character, so that an emoji made of several code points may be cut at its joiner. In ill-formed text every byte that
+// is no continuation byte begins a code point. A cut between code points is never inside a UTF-16 surrogate pair.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace tidemark::seam {
 
-/// Length in bytes of the longest suffix of `delivered` that `continuation` starts with. It begins and ends where a code
-/// point of the continuation does; 0 for a continuation that begins inside one. Linear in the shorter of the two.
+/// Length in bytes of the longest suffix of `delivered` that `continuation` starts with. It begins and ends where a
+/// code point of the continuation does; 0 for a continuation that begins inside one. Linear in the shorter of the two.
 std::size_t overlap_bytes(std::string_view delivered, std::string_view continuation);
 
 /// A code point weighs 1, a CJK one (Han, Hiragana, Katakana, Hangul, CJK punctuation, full-width forms) 3.
@@ -25,15 +25,15 @@ enum class Continuer : std::uint8_t {
   Model,           // a model asked to go on: a match lighter than overlap_min is chance, and kept
 };
 
-/// One seam. Content is offered event by event, and held while a longer overlap that counts could still arise, up to the
-/// third event; then the seam is decided, once and for good.
+/// One seam. Content is offered event by event, and held while a longer overlap that counts could still arise, up to
+/// the third event; then the seam is decided, once and for good.
 ///
-/// What is trimmed is exactly the overlap of `delivered` (its last kWindowBytes) with the texts of the first three events
-/// that have any, joined, or of all there are if the attempt ends before; nothing where that overlap is lighter than a
-/// Model's overlap_min. How the continuation is cut into events therefore matters in one case only: an overlap that
-/// reaches beyond the third event is not found, since the joined three then stand in the middle of what was delivered;
-/// trimmed is what the three by themselves overlap, mostly nothing. Deciding early never changes the result, given events that
-/// begin and end between code points.
+/// What is trimmed is exactly the overlap of `delivered` (its last kWindowBytes) with the texts of the first three
+/// events that have any, joined, or of all there are if the attempt ends before; nothing where that overlap is lighter
+/// than a Model's overlap_min. How the continuation is cut into events therefore matters in one case only: an overlap
+/// that reaches beyond the third event is not found, since the joined three then stand in the middle of what was
+/// delivered; trimmed is what the three by themselves overlap, mostly nothing. Deciding early never changes the result,
+/// given events that begin and end between code points.
 class OverlapTrimmer {
  public:
   static constexpr int kMaxEvents = 3;

@@ -56,7 +56,8 @@ Command parse_command_line(int argc, const char* const* argv) {
   simulate_command->add_option("--listen", simulate.listen, "Address to listen on; port 0 takes a free one")
       ->type_name("HOST:PORT")
       ->capture_default_str();
-  simulate_command->add_option("--recording", simulate.recording, "JSON lines, one event's data a line")->type_name("FILE");
+  simulate_command->add_option("--recording", simulate.recording, "JSON lines, one event's data a line")
+      ->type_name("FILE");
   simulate_command->add_option("--dialect", simulate.dialect, "The recording's dialect")->type_name("NAME");
   simulate_command->add_option("--interval", simulate.interval_ms, "Milliseconds between events")
       ->type_name("MS")

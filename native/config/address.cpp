@@ -57,9 +57,7 @@ std::optional<Split> split(std::string_view text) {
   return out;
 }
 
-std::string bracketed(const std::string& host) {
-  return host.find(':') == std::string::npos ? host : "[" + host + "]";
-}
+std::string bracketed(const std::string& host) { return host.find(':') == std::string::npos ? host : "[" + host + "]"; }
 
 }  // namespace
 

@@ -83,7 +83,8 @@ void read_upstreams(Config& config, ObjectReader& reader, const Environment& env
     Upstream upstream = read_upstream((*list)[i], path, environment, problems);
     if (upstream.name.empty()) upstream.name = upstream.base.authority();
     for (const Upstream& other : config.upstreams) {
-      if (other.name == upstream.name) problems.add(path + ".name", shown(upstream.name), "must differ from the others");
+      if (other.name == upstream.name)
+        problems.add(path + ".name", shown(upstream.name), "must differ from the others");
     }
     config.upstreams.push_back(std::move(upstream));
   }
@@ -169,8 +170,9 @@ void read_header_name(Config& config, ObjectReader& reader, Problems& problems) 
   constexpr const char* kForm = "must be the name of a header";
   const auto text = reader.text("principal_header", kForm);
   if (!text) return;
-  const bool token = !text->empty() && text->find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                                               "0123456789!#$%&'*+-.^_`|~") == std::string::npos;
+  const bool token = !text->empty() && text->find_first_not_of(
+                                           "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                           "0123456789!#$%&'*+-.^_`|~") == std::string::npos;
   if (!token) problems.add("principal_header", shown(*text), kForm);
   config.principal_header = *text;
 }

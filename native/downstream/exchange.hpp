@@ -23,8 +23,8 @@ enum class Pull : std::uint8_t {
 class BodySource {
  public:
   virtual ~BodySource() = default;
-  /// Appends at most `max` bytes to `out`; never clears it, something else may be in front. Always called from the loop,
-  /// never from inside Exchange::respond() or wake().
+  /// Appends at most `max` bytes to `out`; never clears it, something else may be in front. Always called from the
+  /// loop, never from inside Exchange::respond() or wake().
   virtual Pull pull(std::string& out, std::size_t max) = 0;
 };
 
@@ -45,18 +45,18 @@ class Exchange {
 
   /// A whole answer. Content-Length is set; hop-by-hop headers are the server's business.
   virtual void respond(http::ResponseHead head, std::string body) = 0;
-  /// A streamed answer: chunked for HTTP/1.1 unless `head` has a Content-Length, to which the source must keep; ended by
-  /// closing for HTTP/1.0. For HEAD, 204 and 304 the source is not asked. It is destroyed when the response is over or
-  /// the client has left.
+  /// A streamed answer: chunked for HTTP/1.1 unless `head` has a Content-Length, to which the source must keep; ended
+  /// by closing for HTTP/1.0. For HEAD, 204 and 304 the source is not asked. It is destroyed when the response is over
+  /// or the client has left.
   virtual void respond(http::ResponseHead head, std::unique_ptr<BodySource> source) = 0;
 
   /// The source that last said Pending has more to say. Cheap, and may be called at any time.
   virtual void wake() = 0;
   /// Resets the connection (RST) at once, before or after any byte of the answer.
   virtual void reset() = 0;
-  /// `gone` runs once if the client has left (reset, hang-up, write error) before the whole answer was written. A client
-  /// that only shut down its sending half has not left; one that closed in an orderly way shows it at the next write.
-  /// Runs from the loop; replaced by a further call.
+  /// `gone` runs once if the client has left (reset, hang-up, write error) before the whole answer was written. A
+  /// client that only shut down its sending half has not left; one that closed in an orderly way shows it at the next
+  /// write. Runs from the loop; replaced by a further call.
   virtual void on_closed(std::function<void()> gone) = 0;
   /// True when the client has left or the answer is finished.
   virtual bool closed() const = 0;

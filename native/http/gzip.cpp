@@ -12,8 +12,8 @@ struct GzipDecoder::Impl {
   z_stream stream{};
   std::array<Bytef, kOutput> output{};
   bool usable = false;
-  bool between = true;   // no member has been begun, or the last one is over
-  bool any = false;      // a member has been begun
+  bool between = true;  // no member has been begun, or the last one is over
+  bool any = false;     // a member has been begun
 };
 
 GzipDecoder::GzipDecoder() : impl_(std::make_unique<Impl>()) {

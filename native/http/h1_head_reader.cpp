@@ -28,8 +28,8 @@ enum class Version : std::uint8_t { Known, Unknown, Malformed };
 
 Version version_of(std::string_view text) {
   if (text == "HTTP/1.1" || text == "HTTP/1.0") return Version::Known;
-  const bool formed = text.size() == 8 && text.substr(0, 5) == "HTTP/" && is_digit(text[5]) && text[6] == '.' &&
-                      is_digit(text[7]);
+  const bool formed =
+      text.size() == 8 && text.substr(0, 5) == "HTTP/" && is_digit(text[5]) && text[6] == '.' && is_digit(text[7]);
   return formed ? Version::Unknown : Version::Malformed;
 }
 
@@ -91,17 +91,23 @@ void H1HeadReader::take_request_line(std::string_view line) {
     return fail(Fault::BadMessage, "has a malformed request line");
   }
   switch (version_of(line.substr(before_version + 1))) {
-    case Version::Known: return;
-    case Version::Unknown: return fail(Fault::UnknownVersion, "is of an HTTP version other than 1.0 and 1.1");
-    case Version::Malformed: return fail(Fault::BadMessage, "has a malformed request line");
+    case Version::Known:
+      return;
+    case Version::Unknown:
+      return fail(Fault::UnknownVersion, "is of an HTTP version other than 1.0 and 1.1");
+    case Version::Malformed:
+      return fail(Fault::BadMessage, "has a malformed request line");
   }
 }
 
 void H1HeadReader::take_status_line(std::string_view line) {
   switch (version_of(line.substr(0, 8))) {
-    case Version::Known: break;
-    case Version::Unknown: return fail(Fault::UnknownVersion, "is of an HTTP version other than 1.0 and 1.1");
-    case Version::Malformed: return fail(Fault::BadMessage, "is not HTTP");
+    case Version::Known:
+      break;
+    case Version::Unknown:
+      return fail(Fault::UnknownVersion, "is of an HTTP version other than 1.0 and 1.1");
+    case Version::Malformed:
+      return fail(Fault::BadMessage, "is not HTTP");
   }
   // The space after the status is often left out where no reason follows.
   const bool formed = line.size() >= 12 && line[8] == ' ' && is_digit(line[9]) && is_digit(line[10]) &&

@@ -11,8 +11,8 @@
 namespace tidemark::http {
 
 /// Refuses what others may read differently: LF without CR, CR without LF, NUL and other control characters, folded
-/// lines (RFC 9112 § 5.2), a space before the colon (§ 5.1), request lines with other than two single spaces. Each line is
-/// checked when its LF has come. Empty lines before a message are skipped (§ 2.2).
+/// lines (RFC 9112 § 5.2), a space before the colon (§ 5.1), request lines with other than two single spaces. Each line
+/// is checked when its LF has come. Empty lines before a message are skipped (§ 2.2).
 class H1HeadReader {
  public:
   enum class Kind : std::uint8_t { Request, Response };

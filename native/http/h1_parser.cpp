@@ -48,7 +48,8 @@ struct H1Parser::Callbacks {
     parser.head_parsed_ = true;
     llhttp->upgrade = 0;  // no protocol is ever switched: Upgrade is passed over (RFC 9110 § 7.8)
     parser.keep_alive_ = llhttp_should_keep_alive(llhttp) != 0;
-    // The length that a 204 or 304 states is not that of a body of its own (RFC 9112 § 6.3, 1); llhttp would wait for it.
+    // The length that a 204 or 304 states is not that of a body of its own (RFC 9112 § 6.3, 1); llhttp would wait for
+    // it.
     const bool bodiless = llhttp->status_code / 100 == 1 || llhttp->status_code == 204 || llhttp->status_code == 304;
     constexpr int kNoBody = 1;
     return parser.no_body_ || bodiless ? kNoBody : 0;
@@ -179,8 +180,8 @@ void H1Parser::check_framing() {
   }
 }
 
-// What lies between the pieces of a chunked body. llhttp takes some of it on trust: CR and LF apart, folded lines, control
-// characters in extensions and trailers, any length.
+// What lies between the pieces of a chunked body. llhttp takes some of it on trust: CR and LF apart, folded lines,
+// control characters in extensions and trailers, any length.
 void H1Parser::check_between(std::string_view bytes) {
   for (const char c : bytes) {
     const auto byte = static_cast<unsigned char>(c);
@@ -193,7 +194,8 @@ void H1Parser::check_between(std::string_view bytes) {
     between_last_ = c;
   }
   between_bytes_ += bytes.size();
-  if (between_bytes_ > limits_.head_bytes) fail(Fault::HeadTooLarge, "has chunk extensions or trailers that are too long");
+  if (between_bytes_ > limits_.head_bytes)
+    fail(Fault::HeadTooLarge, "has chunk extensions or trailers that are too long");
 }
 
 std::size_t H1Parser::feed_body(std::string_view bytes, std::vector<std::string_view>& pieces) {

@@ -11,7 +11,7 @@
 namespace tidemark::http {
 
 enum class Framing : std::uint8_t {
-  Length,    // `length` bytes
+  Length,  // `length` bytes
   Chunked,
   UntilEnd,  // the connection's end ends it
   None,      // there is no body, and no length to tell (204, and responses to HEAD as the head says)
@@ -23,8 +23,8 @@ enum class Framing : std::uint8_t {
 void write_head(const ResponseHead& head, Framing framing, std::size_t length, bool keep_alive, int minor_version,
                 std::string& out);
 
-/// The same for a request; `Content-Length` is written where there is a body or the method usually has one. A Host is put
-/// first where `head` has none.
+/// The same for a request; `Content-Length` is written where there is a body or the method usually has one. A Host is
+/// put first where `head` has none.
 void write_head(const RequestHead& head, std::size_t length, std::string_view host, std::string& out);
 
 inline constexpr std::string_view kLastChunk = "0\r\n\r\n";

@@ -46,9 +46,8 @@ std::string_view Headers::get(std::string_view name) const {
 }
 
 std::size_t Headers::count(std::string_view name) const {
-  return static_cast<std::size_t>(std::count_if(fields_.begin(), fields_.end(), [&](const Header& field) {
-    return equal_names(field.name, name);
-  }));
+  return static_cast<std::size_t>(std::count_if(fields_.begin(), fields_.end(),
+                                                [&](const Header& field) { return equal_names(field.name, name); }));
 }
 
 void Headers::add(std::string_view name, std::string_view value) {
@@ -56,16 +55,16 @@ void Headers::add(std::string_view name, std::string_view value) {
 }
 
 void Headers::set(std::string_view name, std::string_view value) {
-  const auto first = std::find_if(fields_.begin(), fields_.end(),
-                                  [&](const Header& field) { return equal_names(field.name, name); });
+  const auto first =
+      std::find_if(fields_.begin(), fields_.end(), [&](const Header& field) { return equal_names(field.name, name); });
   if (first == fields_.end()) {
     add(name, value);
     return;
   }
   first->value = value;
-  fields_.erase(std::remove_if(first + 1, fields_.end(),
-                               [&](const Header& field) { return equal_names(field.name, name); }),
-                fields_.end());
+  fields_.erase(
+      std::remove_if(first + 1, fields_.end(), [&](const Header& field) { return equal_names(field.name, name); }),
+      fields_.end());
 }
 
 void Headers::remove(std::string_view name) {
@@ -88,42 +87,71 @@ void remove_hop_by_hop(Headers& headers) {
   }
   for (const std::string& name : named) headers.remove(name);
   constexpr std::array<std::string_view, 9> kConnectionOnly{
-      "connection", "keep-alive", "proxy-connection",  "proxy-authenticate", "proxy-authorization",
-      "te",         "trailer",    "transfer-encoding", "upgrade"};
+      "connection", "keep-alive",        "proxy-connection", "proxy-authenticate", "proxy-authorization", "te",
+      "trailer",    "transfer-encoding", "upgrade"};
   for (const std::string_view name : kConnectionOnly) headers.remove(name);
 }
 
 std::string_view reason_phrase(int status) {
   switch (status) {
-    case 100: return "Continue";
-    case 200: return "OK";
-    case 201: return "Created";
-    case 202: return "Accepted";
-    case 204: return "No Content";
-    case 301: return "Moved Permanently";
-    case 302: return "Found";
-    case 304: return "Not Modified";
-    case 307: return "Temporary Redirect";
-    case 400: return "Bad Request";
-    case 401: return "Unauthorized";
-    case 403: return "Forbidden";
-    case 404: return "Not Found";
-    case 405: return "Method Not Allowed";
-    case 408: return "Request Timeout";
-    case 409: return "Conflict";
-    case 410: return "Gone";
-    case 413: return "Content Too Large";
-    case 417: return "Expectation Failed";
-    case 422: return "Unprocessable Content";
-    case 429: return "Too Many Requests";
-    case 431: return "Request Header Fields Too Large";
-    case 500: return "Internal Server Error";
-    case 501: return "Not Implemented";
-    case 502: return "Bad Gateway";
-    case 503: return "Service Unavailable";
-    case 504: return "Gateway Timeout";
-    case 505: return "HTTP Version Not Supported";
-    default: return {};
+    case 100:
+      return "Continue";
+    case 200:
+      return "OK";
+    case 201:
+      return "Created";
+    case 202:
+      return "Accepted";
+    case 204:
+      return "No Content";
+    case 301:
+      return "Moved Permanently";
+    case 302:
+      return "Found";
+    case 304:
+      return "Not Modified";
+    case 307:
+      return "Temporary Redirect";
+    case 400:
+      return "Bad Request";
+    case 401:
+      return "Unauthorized";
+    case 403:
+      return "Forbidden";
+    case 404:
+      return "Not Found";
+    case 405:
+      return "Method Not Allowed";
+    case 408:
+      return "Request Timeout";
+    case 409:
+      return "Conflict";
+    case 410:
+      return "Gone";
+    case 413:
+      return "Content Too Large";
+    case 417:
+      return "Expectation Failed";
+    case 422:
+      return "Unprocessable Content";
+    case 429:
+      return "Too Many Requests";
+    case 431:
+      return "Request Header Fields Too Large";
+    case 500:
+      return "Internal Server Error";
+    case 501:
+      return "Not Implemented";
+    case 502:
+      return "Bad Gateway";
+    case 503:
+      return "Service Unavailable";
+    case 504:
+      return "Gateway Timeout";
+    case 505:
+      return "HTTP Version Not Supported";
+    default:
+      return {};
   }
 }
 

@@ -33,8 +33,8 @@ struct MemoryLog::Stream {
   std::uint32_t size() const { return ends.empty() ? 0 : ends.back(); }
 
   std::uint64_t footprint() const {
-    std::uint64_t total = sizeof(Stream) + kMapNode + chunks.capacity() * sizeof(Chunk) +
-                          ends.capacity() * sizeof(std::uint32_t);
+    std::uint64_t total =
+        sizeof(Stream) + kMapNode + chunks.capacity() * sizeof(Chunk) + ends.capacity() * sizeof(std::uint32_t);
     for (const Chunk& chunk : chunks) total += chunk.capacity;
     return total;
   }
@@ -63,7 +63,8 @@ struct MemoryLog::Stream {
 };
 
 MemoryLog::MemoryLog(Limits limits) : limits_(limits) {
-  limits_.max_stream_bytes = std::min<std::uint64_t>(limits_.max_stream_bytes, std::numeric_limits<std::uint32_t>::max());
+  limits_.max_stream_bytes =
+      std::min<std::uint64_t>(limits_.max_stream_bytes, std::numeric_limits<std::uint32_t>::max());
 }
 MemoryLog::~MemoryLog() = default;
 

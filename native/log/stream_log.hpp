@@ -21,9 +21,9 @@ using StreamId = std::uint64_t;
 using Offset = std::uint64_t;
 
 struct Limits {
-  TimeMs ttl_ms = 600000;                      // from a stream's end to its removal
-  std::uint64_t max_stream_bytes = 16777216;   // of one stream's events
-  std::uint64_t max_total_bytes = 268435456;   // of everything that is held, bookkeeping included
+  TimeMs ttl_ms = 600000;                     // from a stream's end to its removal
+  std::uint64_t max_stream_bytes = 16777216;  // of one stream's events
+  std::uint64_t max_total_bytes = 268435456;  // of everything that is held, bookkeeping included
 };
 
 enum class Append : std::uint8_t {
@@ -47,8 +47,8 @@ struct Read {
 
 struct Usage {
   std::size_t streams = 0;
-  std::uint64_t bytes = 0;        // held, bookkeeping included
-  std::uint64_t dropped = 0;      // ended streams dropped before their time, to make room
+  std::uint64_t bytes = 0;    // held, bookkeeping included
+  std::uint64_t dropped = 0;  // ended streams dropped before their time, to make room
 };
 
 /// Told when there is something new to read. Called in the middle of append(), end() and drop(): it may follow and

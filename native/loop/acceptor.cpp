@@ -1,9 +1,10 @@
 // Listening sockets.
+#include "native/loop/socket.hpp"
+
 #include <asio/ip/tcp.hpp>
 #include <utility>
 
 #include "native/loop/loop_impl.hpp"
-#include "native/loop/socket.hpp"
 #include "native/loop/socket_impl.hpp"
 
 namespace tidemark::loop {
@@ -53,8 +54,8 @@ Acceptor::~Acceptor() { close(); }
 std::string Acceptor::listen(const std::string& host, std::uint16_t port) {
   const std::string where = host + ":" + std::to_string(port) + ": ";
   asio::error_code error;
-  const auto found = impl_->loop.impl().resolver.resolve(host, std::to_string(port),
-                                                         asio::ip::resolver_base::numeric_service, error);
+  const auto found =
+      impl_->loop.impl().resolver.resolve(host, std::to_string(port), asio::ip::resolver_base::numeric_service, error);
   if (error) return where + error.message();
   const tcp::endpoint endpoint = found.begin()->endpoint();
   tcp::acceptor& acceptor = impl_->acceptor;

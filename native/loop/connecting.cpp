@@ -1,10 +1,11 @@
 // Connecting by name: look-up in the background, then one address after the other.
+#include "native/loop/socket.hpp"
+
 #include <asio/ip/tcp.hpp>
 #include <utility>
 #include <vector>
 
 #include "native/loop/loop_impl.hpp"
-#include "native/loop/socket.hpp"
 #include "native/loop/socket_impl.hpp"
 
 namespace tidemark::loop {

@@ -32,9 +32,9 @@ bool Loop::Impl::finish_turn() {
     running.clear();
   }
   if (deadlines.earliest() != kNever) {
-    const TimeMs now = std::chrono::duration_cast<std::chrono::milliseconds>(
-                           std::chrono::steady_clock::now().time_since_epoch())
-                           .count();
+    const TimeMs now =
+        std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch())
+            .count();
     // A handler that sets a timer into the past comes in the next turn.
     const std::uint64_t set_before = deadlines.next_order();
     while (const auto handler = deadlines.take_due(now, set_before)) {
@@ -54,10 +54,12 @@ bool Loop::run_one(TimeMs wait_ms) {
   if (!impl_->deferred.empty()) wait = 0;
   const TimeMs earliest = impl_->deadlines.earliest();
   if (earliest != kNever) wait = std::min(wait, std::max<TimeMs>(earliest - now_ms(), 0));
-  // Asio takes a deadline on a clock of nanoseconds: an hour at a time is far from its end.
+  // Asio takes a deadline on a clock of nanoseconds: an hour at a time is far from its end. With no time to wait,
+  // run_one_for would run nothing at all.
   constexpr TimeMs kLongest = 3'600'000;
-  const bool ran = impl_->context.run_one_for(std::chrono::milliseconds(std::min(wait, kLongest))) != 0;
-  return impl_->finish_turn() || ran;
+  const std::size_t ran = wait <= 0 ? impl_->context.poll_one()
+                                    : impl_->context.run_one_for(std::chrono::milliseconds(std::min(wait, kLongest)));
+  return impl_->finish_turn() || ran != 0;
 }
 
 void Loop::run() {

@@ -10,9 +10,9 @@
 
 namespace tidemark::loop {
 
-/// A turn is one handler (readiness, a posted task), then the deferred tasks, then the timers that are due, then the end
-/// of retired objects. Everything runs in the thread that calls run(); only post() and stop() may be called from others.
-/// What was made with a loop (sockets, timers) must not outlive it.
+/// A turn is one handler (readiness, a posted task), then the deferred tasks, then the timers that are due, then the
+/// end of retired objects. Everything runs in the thread that calls run(); only post() and stop() may be called from
+/// others. What was made with a loop (sockets, timers) must not outlive it.
 class Loop {
  public:
   Loop();
@@ -76,8 +76,8 @@ class Timer {
   Loop& loop_;
   std::function<void()> handler_;
   TimeMs deadline_ = kNever;
-  std::uint64_t order_ = 0;        // of setting: equal deadlines come in that order
-  std::size_t place_ = kNowhere;   // in the loop's heap
+  std::uint64_t order_ = 0;       // of setting: equal deadlines come in that order
+  std::size_t place_ = kNowhere;  // in the loop's heap
 };
 
 }  // namespace tidemark::loop

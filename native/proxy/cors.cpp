@@ -8,7 +8,8 @@ namespace {
 
 constexpr std::string_view kMethods = "GET, HEAD, POST, PUT, PATCH, DELETE";
 constexpr std::string_view kReadable =
-    "Tidemark-Stream, Tidemark-Epoch, Tidemark-Resumed, Retry-After, retry-after-ms, x-should-retry, x-request-id, request-id";
+    "Tidemark-Stream, Tidemark-Epoch, Tidemark-Resumed, Retry-After, retry-after-ms, x-should-retry, x-request-id, "
+    "request-id";
 constexpr std::string_view kSendable =
     "Authorization, Content-Type, Idempotency-Key, X-Resume-Seq, Last-Event-ID, Tidemark-Epoch, X-Tail-Fingerprint, "
     "x-api-key, anthropic-version, anthropic-beta, anthropic-dangerous-direct-browser-access, OpenAI-Beta";
@@ -50,7 +51,8 @@ http::ResponseHead Cors::preflight(const http::RequestHead& request) const {
 
 void Cors::permit(const http::RequestHead& request, http::Headers& response) const {
   if (origins_.empty()) return;
-  for (const char* name : {"Access-Control-Allow-Origin", "Access-Control-Allow-Credentials", "Access-Control-Expose-Headers"}) {
+  for (const char* name :
+       {"Access-Control-Allow-Origin", "Access-Control-Allow-Credentials", "Access-Control-Expose-Headers"}) {
     response.remove(name);
   }
   allow_origin(request, response);

@@ -18,8 +18,8 @@ class Cors {
   static bool is_preflight(const http::RequestHead& request);
   /// The 204 that answers a preflight; without the permission where the origin is not allowed.
   http::ResponseHead preflight(const http::RequestHead& request) const;
-  /// Adds what lets the page of an allowed origin read the response, in place of what the upstream says about that. Does nothing where no
-  /// origin is configured: then the upstream's own answer stands.
+  /// Adds what lets the page of an allowed origin read the response, in place of what the upstream says about that.
+  /// Does nothing where no origin is configured: then the upstream's own answer stands.
   void permit(const http::RequestHead& request, http::Headers& response) const;
 
  private:

@@ -22,7 +22,9 @@ const Row& row(Refusal refusal) {
   static constexpr Row kRows[] = {
       {400, kInvalid, "idempotency_key_invalid", "", "Idempotency-Key must be 1 to 255 visible ASCII characters.", 0},
       {400, kInvalid, "idempotency_key_too_short", "",
-       "Without a credential the Idempotency-Key is all that guards the answer: it must be at least 20 characters long.", 0},
+       "Without a credential the Idempotency-Key is all that guards the answer: it must be at least 20 characters "
+       "long.",
+       0},
       {422, kInvalid, "idempotency_key_reused", "", "This Idempotency-Key was used for another request.", 0},
       {400, kInvalid, "resume_invalid", "", "The watermark must be an integer of at least -1.", 0},
       {409, kInvalid, "resume_ahead", "", "The watermark lies beyond the end of the stream.", 0},

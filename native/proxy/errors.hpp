@@ -12,19 +12,19 @@
 namespace tidemark::proxy {
 
 enum class Refusal : std::uint8_t {
-  KeyInvalid,         // 400 idempotency_key_invalid
-  KeyTooShort,        // 400 idempotency_key_too_short
-  KeyReused,          // 422 idempotency_key_reused
-  ResumeInvalid,      // 400 resume_invalid
-  ResumeAhead,        // 409 resume_ahead
-  ResumeMismatch,     // 409 resume_mismatch
-  ResumeExpired,      // 410 resume_expired
-  TokenMissing,       // 401 client_token_invalid
-  NoSuchStream,       // 404 stream_not_found
-  NoSuchPage,         // 404 not_found: below /tidemark/
-  MethodNotAllowed,   // 405 method_not_allowed: below /tidemark/
-  Superseded,         // 503 request_superseded: another request under the key has got the one answer
-  Draining,           // 503 shutdown
+  KeyInvalid,        // 400 idempotency_key_invalid
+  KeyTooShort,       // 400 idempotency_key_too_short
+  KeyReused,         // 422 idempotency_key_reused
+  ResumeInvalid,     // 400 resume_invalid
+  ResumeAhead,       // 409 resume_ahead
+  ResumeMismatch,    // 409 resume_mismatch
+  ResumeExpired,     // 410 resume_expired
+  TokenMissing,      // 401 client_token_invalid
+  NoSuchStream,      // 404 stream_not_found
+  NoSuchPage,        // 404 not_found: below /tidemark/
+  MethodNotAllowed,  // 405 method_not_allowed: below /tidemark/
+  Superseded,        // 503 request_superseded: another request under the key has got the one answer
+  Draining,          // 503 shutdown
 };
 
 Refusal refusal(ResumeError error);

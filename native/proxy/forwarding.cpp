@@ -11,9 +11,9 @@ namespace {
 
 constexpr std::array<std::string_view, 5> kAnsweredHere{"x-resume-seq", "last-event-id", "tidemark-epoch",
                                                         "x-tail-fingerprint", "accept-encoding"};
-constexpr std::array<std::string_view, 8> kSetHere{"content-type",      "content-length",  "content-encoding",
-                                                   "cache-control",     "x-accel-buffering", "tidemark-stream",
-                                                   "tidemark-epoch",    "tidemark-resumed"};
+constexpr std::array<std::string_view, 8> kSetHere{"content-type",   "content-length",    "content-encoding",
+                                                   "cache-control",  "x-accel-buffering", "tidemark-stream",
+                                                   "tidemark-epoch", "tidemark-resumed"};
 
 template <std::size_t N>
 bool is_one_of(std::string_view name, const std::array<std::string_view, N>& names) {

@@ -13,17 +13,18 @@ namespace tidemark::proxy {
 
 struct Outgoing {
   const config::Upstream& upstream;
-  dialect::Dialect dialect;     // in whose header the configured key goes
-  bool stream = false;          // without Accept-Encoding and the headers that say where to resume
-  std::string_view token_in;    // the header that held a client token: left out
+  dialect::Dialect dialect;   // in whose header the configured key goes
+  bool stream = false;        // without Accept-Encoding and the headers that say where to resume
+  std::string_view token_in;  // the header that held a client token: left out
 };
 
-/// The request as the upstream gets it: hop-by-hop headers (also those that `Connection` names) left out, the rest in order with
-/// their values untouched, `Host` the upstream's, the target appended to the base path.
+/// The request as the upstream gets it: hop-by-hop headers (also those that `Connection` names) left out, the rest in
+/// order with their values untouched, `Host` the upstream's, the target appended to the base path.
 http::RequestHead to_upstream(const http::RequestHead& request, const Outgoing& outgoing);
 
-/// The upstream's headers as they may go on to the client: hop-by-hop ones left out. For a stream, those that the proxy sets itself are
-/// left out too (Content-Type, Content-Length, Content-Encoding, Cache-Control, X-Accel-Buffering, Tidemark-*).
+/// The upstream's headers as they may go on to the client: hop-by-hop ones left out. For a stream, those that the proxy
+/// sets itself are left out too (Content-Type, Content-Length, Content-Encoding, Cache-Control, X-Accel-Buffering,
+/// Tidemark-*).
 http::Headers from_upstream(const http::Headers& headers, bool stream);
 
 /// The head of a stream's response.

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "native/proxy/sha256.hpp"
+#include "native/tls/sha256.hpp"
 
 namespace tidemark::proxy {
 namespace {
@@ -24,19 +24,19 @@ bool is_credential_header(std::string_view name) {
 std::string principal_of(const http::Headers& headers, std::string_view principal_header) {
   if (!principal_header.empty()) {
     const std::string_view value = headers.get(principal_header);
-    return value.empty() ? std::string(kAnonymous) : to_hex(sha256(value));
+    return value.empty() ? std::string(kAnonymous) : tls::to_hex(tls::sha256(value));
   }
   for (const std::string_view name : kCredentialHeaders) {
     const std::string_view value = headers.get(name);
-    if (!value.empty()) return to_hex(sha256(value));
+    if (!value.empty()) return tls::to_hex(tls::sha256(value));
   }
   return std::string(kAnonymous);
 }
 
 bool equal_in_constant_time(std::string_view a, std::string_view b) {
   // Digests are compared, so that not even the length shows.
-  const Digest left = sha256(a);
-  const Digest right = sha256(b);
+  const tls::Digest left = tls::sha256(a);
+  const tls::Digest right = tls::sha256(b);
   unsigned difference = 0;
   for (std::size_t i = 0; i < left.size(); ++i) difference |= static_cast<unsigned>(left[i] ^ right[i]);
   return difference == 0;

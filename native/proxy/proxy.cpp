@@ -48,14 +48,8 @@ ResumeFields resume_fields(const http::Headers& headers, const std::optional<Bod
   return fields;
 }
 
-Digest digest_of(const http::RequestHead& head, std::string_view body) {
-  Sha256 hash;
-  hash.update(head.method);
-  hash.update(std::string_view(" ", 1));
-  hash.update(head.target);
-  hash.update(std::string_view("\0", 1));
-  hash.update(body);
-  return hash.finish();
+tls::Digest digest_of(const http::RequestHead& head, std::string_view body) {
+  return tls::sha256({head.method, " ", head.target, std::string_view("\0", 1), body});
 }
 
 }  // namespace
@@ -94,7 +88,8 @@ void Proxy::forward(const std::shared_ptr<downstream::Exchange>& exchange, std::
   run.body = exchange->take_body();
   const bool post = run.head.method == "POST";
   const auto facts = post ? read_body(run.body) : std::nullopt;
-  run.expects_stream = post && ((facts && facts->stream) || dialect::from_path(run.head.target) == dialect::Dialect::Gemini);
+  run.expects_stream =
+      post && ((facts && facts->stream) || dialect::from_path(run.head.target) == dialect::Dialect::Gemini);
   if (!run.expects_stream) return streams_.start(exchange, std::move(request));
 
   if (facts && facts->has_resume_fields) run.body = without_resume_fields(run.body);

@@ -10,10 +10,10 @@ namespace {
 constexpr std::array<std::string_view, 3> kResumeFields{"resumeSeq", "receivedLength", "tailFingerprint"};
 
 struct Member {
-  std::size_t begin = 0;  // of the key's opening quote
-  std::size_t end = 0;    // after the value
-  std::string_view key;   // as written, without quotes
-  std::string_view value; // as written
+  std::size_t begin = 0;   // of the key's opening quote
+  std::size_t end = 0;     // after the value
+  std::string_view key;    // as written, without quotes
+  std::string_view value;  // as written
 };
 
 class Scanner {
@@ -53,7 +53,8 @@ class Scanner {
   }
 
   void space() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r')) {
+    while (at_ < text_.size() &&
+           (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r')) {
       ++at_;
     }
   }
@@ -142,7 +143,7 @@ std::optional<BodyFacts> read_body(std::string_view body) {
 
 std::string without_resume_fields(std::string_view body) {
   std::string out;
-  std::size_t last_end = 0;      // after the last member, kept or not
+  std::size_t last_end = 0;  // after the last member, kept or not
   bool any = false;
   bool any_kept = false;
   Scanner(body).object([&](const Member& member) {

@@ -42,8 +42,8 @@ std::string status_page(const Context& context) {
                                  {"strikes", breaker.strikes()},
                                  {"attempts", context.upstreams.attempts(i)}});
   }
-  std::map<std::string_view, std::size_t> by_state{
-      {"waiting", 0}, {"running", 0}, {"complete", 0}, {"stopped", 0}, {"truncated", 0}, {"failed", 0}};
+  std::map<std::string_view, std::size_t> by_state{{"waiting", 0}, {"running", 0},   {"complete", 0},
+                                                   {"stopped", 0}, {"truncated", 0}, {"failed", 0}};
   context.registry.for_each([&by_state](const std::shared_ptr<Stream>& stream) { ++by_state[stream->state()]; });
   page["streams"] = ordered_json::object();
   for (const auto& [state, count] : by_state) page["streams"][std::string(state)] = count;

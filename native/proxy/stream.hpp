@@ -16,7 +16,7 @@
 #include "native/log/stream_log.hpp"
 #include "native/loop/loop.hpp"
 #include "native/proxy/resume.hpp"
-#include "native/proxy/sha256.hpp"
+#include "native/tls/sha256.hpp"
 
 namespace tidemark::proxy {
 
@@ -44,7 +44,7 @@ struct Stream {
   std::string principal;
   std::string id;
   std::string epoch;
-  Digest request{};  // of method, path and body
+  tls::Digest request{};  // of method, path and body
   dialect::Dialect dialect = dialect::Dialect::Opaque;
   std::optional<log::StreamId> log;  // from the commit on
   http::Headers headers;             // of the upstream's response, for everyone who attaches
@@ -53,7 +53,7 @@ struct Stream {
   unsigned attempts = 0;
   unsigned seams = 0;
   std::size_t readers = 0;
-  std::vector<Waiter> waiters;           // before the commit
+  std::vector<Waiter> waiters;          // before the commit
   std::unique_ptr<loop::Timer> linger;  // while it runs without readers
   std::int64_t created_unix_ms = 0;
   std::unique_ptr<StreamRun> run;  // the upstream leg, until the stream has ended

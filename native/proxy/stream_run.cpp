@@ -114,6 +114,8 @@ void StreamRun::carry_out() {
     relay_.handle_paused(now(), relay_.attempts(), *std::exchange(paused_for_, std::nullopt));
     return carry_out();
   }
+  // An open stream is idle most of the time: what it holds beyond its log counts more than two allocations an event.
+  if (relay_.committed()) relay_.forget_actions();
   forget_request();
   arm_timer();
 }
@@ -142,7 +144,8 @@ bool StreamRun::carry_out_actions() {
         attempt_.reset();
         break;
       case Kind::Outcome:
-        if (ticket_) context_.upstreams.outcome(upstream_, *std::exchange(ticket_, std::nullopt), action.outcome, now());
+        if (ticket_)
+          context_.upstreams.outcome(upstream_, *std::exchange(ticket_, std::nullopt), action.outcome, now());
         break;
       case Kind::Commit:
         if (action.attempt == 0) head_ = {};
@@ -198,8 +201,8 @@ bool StreamRun::commit() {
   if (!stream_.log) {
     close();
     const bool anthropic = stream_.dialect == dialect::Dialect::AnthropicMessages;
-    owner_.refused(stream_, {anthropic ? 529 : 503, anthropic ? "overloaded_error" : "upstream_unavailable", "log_limit",
-                             "there is no room for one more stream", 5});
+    owner_.refused(stream_, {anthropic ? 529 : 503, anthropic ? "overloaded_error" : "upstream_unavailable",
+                             "log_limit", "there is no room for one more stream", 5});
     return false;
   }
   owner_.committed(stream_);

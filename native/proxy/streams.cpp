@@ -87,8 +87,8 @@ void Streams::deliver(const std::shared_ptr<Stream>& stream, const Waiter& waite
   http::ResponseHead head = stream_head(*stream, waiter.attached);
   context_.cors.permit(waiter.exchange->head(), head.headers);
   auto left = [this, weak = std::weak_ptr<Stream>(stream)] { reader_left(weak); };
-  waiter.exchange->respond(std::move(head), std::make_unique<StreamBody>(context_, stream, from.value(),
-                                                                         waiter.exchange, std::move(left)));
+  waiter.exchange->respond(
+      std::move(head), std::make_unique<StreamBody>(context_, stream, from.value(), waiter.exchange, std::move(left)));
 }
 
 /// A reader may go in the middle of anything; what that means for the stream is looked at in a turn of its own.

@@ -13,7 +13,7 @@ namespace tidemark::proxy {
 struct NewStream {
   std::string principal;
   std::string key;  // the client's name for it; empty: one is drawn
-  Digest request{};
+  tls::Digest request{};
   RunRequest run;
 };
 

@@ -28,8 +28,9 @@ int run(const RunOptions& options) {
   if (options.dialect) {
     spoken = dialect::from_name(*options.dialect);
     if (!spoken) {
-      return refuse(2, "--dialect '" + *options.dialect +
-                           "': allowed: openai-chat, openai-responses, anthropic-messages, gemini, seq-delta, ai-sdk-ui");
+      return refuse(2,
+                    "--dialect '" + *options.dialect +
+                        "': allowed: openai-chat, openai-responses, anthropic-messages, gemini, seq-delta, ai-sdk-ui");
     }
   }
   Recording recording;

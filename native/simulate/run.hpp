@@ -19,8 +19,8 @@ struct RunOptions {
   std::vector<std::string> faults;  // each a fault, or several, comma-separated
 };
 
-/// Serves until SIGTERM or SIGINT. Prints `tidemark listening on http://HOST:PORT` when ready. Returns the exit status: 0, or
-/// 2 (a wrong flag) or 1 (anything else) with one line on standard error.
+/// Serves until SIGTERM or SIGINT. Prints `tidemark listening on http://HOST:PORT` when ready. Returns the exit status:
+/// 0, or 2 (a wrong flag) or 1 (anything else) with one line on standard error.
 int run(const RunOptions& options);
 
 }  // namespace tidemark::simulate

@@ -11,8 +11,8 @@
 
 namespace tidemark::tls {
 
-/// The rules for waits are those of loop::Socket. A TLS connection that ends without its closing alert has Failed: a cut
-/// can't pass for an end.
+/// The rules for waits are those of loop::Socket. A TLS connection that ends without its closing alert has Failed: a
+/// cut can't pass for an end.
 class Transport {
  public:
   virtual ~Transport() = default;

@@ -23,12 +23,18 @@ class CallHandle final : public Call {
 
 std::string_view name(FailureKind kind) {
   switch (kind) {
-    case FailureKind::Resolve: return "resolve";
-    case FailureKind::Connect: return "connect";
-    case FailureKind::Tls: return "tls";
-    case FailureKind::Reset: return "reset";
-    case FailureKind::Protocol: return "protocol";
-    case FailureKind::Timeout: return "timeout";
+    case FailureKind::Resolve:
+      return "resolve";
+    case FailureKind::Connect:
+      return "connect";
+    case FailureKind::Tls:
+      return "tls";
+    case FailureKind::Reset:
+      return "reset";
+    case FailureKind::Protocol:
+      return "protocol";
+    case FailureKind::Timeout:
+      return "timeout";
   }
   return {};
 }
@@ -41,8 +47,7 @@ Client::~Client() {
   impl_->pool.clear();
 }
 
-std::unique_ptr<Call> Client::send(const Origin& origin, http::RequestHead head, std::string body,
-                                   CallEvents& events) {
+std::unique_ptr<Call> Client::send(const Origin& origin, http::RequestHead head, std::string body, CallEvents& events) {
   auto call = std::make_shared<RunningCall>(*impl_, origin, std::move(head), body, events);
   impl_->loop.defer([weak = std::weak_ptr<RunningCall>(call)] {
     if (const auto waiting = weak.lock()) waiting->start();

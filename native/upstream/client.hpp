@@ -46,8 +46,8 @@ struct Failure {
   std::string message;  // one sentence without credentials
 };
 
-/// What becomes of a call, in this order: on_head, on_body any number of times, then on_end or on_failure (which may also
-/// come first). All from the loop, never from inside send(), pause() or resume(). Each may destroy the call.
+/// What becomes of a call, in this order: on_head, on_body any number of times, then on_end or on_failure (which may
+/// also come first). All from the loop, never from inside send(), pause() or resume(). Each may destroy the call.
 class CallEvents {
  public:
   virtual ~CallEvents() = default;
@@ -79,10 +79,10 @@ class Client {
   Client& operator=(const Client&) = delete;
 
   /// Sends `head` with `body`. Host is added where it is missing; Content-Length is set here; Connection and
-  /// Transfer-Encoding are taken out. `events` outlives the call. A kept connection that turns out to be dead before the
-  /// first byte of its response is replaced once, unseen. 1xx responses are skipped. A gzip body is decoded, and its
-  /// Content-Encoding and Content-Length taken out, where the request had no Accept-Encoding or the response is an event
-  /// stream.
+  /// Transfer-Encoding are taken out. `events` outlives the call. A kept connection that turns out to be dead before
+  /// the first byte of its response is replaced once, unseen. 1xx responses are skipped. A gzip body is decoded, and
+  /// its Content-Encoding and Content-Length taken out, where the request had no Accept-Encoding or the response is an
+  /// event stream.
   std::unique_ptr<Call> send(const Origin& origin, http::RequestHead head, std::string body, CallEvents& events);
 
   /// Kept connections without a request.

@@ -27,8 +27,7 @@ std::unique_ptr<Connection> Pool::take(const Origin& origin) {
 void Pool::keep(const Origin& origin, std::unique_ptr<Connection> connection) {
   const std::string key = key_of(origin);
   const auto found = by_origin_.find(key);
-  if (limits_.idle_per_origin == 0 ||
-      (found != by_origin_.end() && found->second.size() >= limits_.idle_per_origin)) {
+  if (limits_.idle_per_origin == 0 || (found != by_origin_.end() && found->second.size() >= limits_.idle_per_origin)) {
     connection->transport->close();
     return;
   }

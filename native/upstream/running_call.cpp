@@ -50,9 +50,8 @@ void RunningCall::start() {
 }
 
 void RunningCall::connect() {
-  connect_timer_.set(loop_.now_ms() + client_->limits.connect_timeout_ms, [this] {
-    fail(FailureKind::Timeout, "no connection to " + authority_of(origin_) + " in time");
-  });
+  connect_timer_.set(loop_.now_ms() + client_->limits.connect_timeout_ms,
+                     [this] { fail(FailureKind::Timeout, "no connection to " + authority_of(origin_) + " in time"); });
   connecting_ = std::make_unique<loop::Connecting>(
       loop_, origin_.host, origin_.port,
       [this](std::unique_ptr<loop::Socket> socket, bool resolved, const std::string& error) {

@@ -81,7 +81,7 @@ class RunningCall : public std::enable_shared_from_this<RunningCall> {
   bool excess_ = false;    // bytes came after the response's end
 
   bool paused_ = false;
-  std::string held_;     // of the body, undecoded, since the call was paused
+  std::string held_;        // of the body, undecoded, since the call was paused
   bool inflating_ = false;  // the decoder has more output without input
   std::optional<http::ResponseAction> ending_;
   std::unique_ptr<http::GzipDecoder> gzip_;

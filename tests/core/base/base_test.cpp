@@ -37,7 +37,8 @@ TEST_CASE("every code point is decoded as it was encoded", "[utf8]") {
 }
 
 TEST_CASE("where no code point stands, one byte is U+FFFD", "[utf8]") {
-  for (const char* text : {"\x80", "\xBF\x80", "\xC3", "\xC3z", "\xE6\xBD", "\xE6\xBDz", "\xF0\x9F\x8C", "\xF8\x88\x80\x80", "\xFF"}) {
+  for (const char* text :
+       {"\x80", "\xBF\x80", "\xC3", "\xC3z", "\xE6\xBD", "\xE6\xBDz", "\xF0\x9F\x8C", "\xF8\x88\x80\x80", "\xFF"}) {
     std::size_t length = 0;
     INFO(text);
     CHECK(decode_at(text, 0, length) == 0xFFFD);

@@ -210,6 +210,12 @@ TEST_CASE("reasoning delivered as text, in every dialect that knows reasoning") 
           R"(response.output_text.delta: {"type":"response.output_text.delta","sequence_number":5,"item_id":"msg_r1","output_index":1,"content_index":0,"delta":"hm","logprobs":[]})"});
   CHECK((responses.text && responses.sequence == 5u && responses.open_id == "msg_r1"));
 
+  // Reasoning whose item was not announced has taken its index all the same.
+  Answer bare =
+      after(Dialect::OpenaiResponses,
+            {R"({"type":"response.reasoning_text.delta","sequence_number":1,"output_index":3,"delta":"hm"})"});
+  CHECK(Json::parse(promote_reasoning(Dialect::OpenaiResponses, bare, "hm").front().data).at("output_index") == 4);
+
   Answer seq = after(Dialect::SeqDelta, {R"({"seq":0,"reasoning":"hm"})"});
   CHECK(data_of(promote_reasoning(Dialect::SeqDelta, seq, "hm")) == Lines{R"({"seq":1,"delta":"hm"})"});
   CHECK(seq.sequence == 1u);

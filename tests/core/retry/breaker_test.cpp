@@ -145,7 +145,8 @@ TEST_CASE("in any course of events: one probe at most, and truth about every cha
         const Admission admission = breaker.admit(now);
         const auto is_probe = [](const Admission& one) { return one.probe; };
         const bool probe_out = std::any_of(running.begin(), running.end(), is_probe);
-        REQUIRE(admission.allowed == (before == BreakerState::Closed || (before == BreakerState::HalfOpen && !probe_out)));
+        REQUIRE(admission.allowed ==
+                (before == BreakerState::Closed || (before == BreakerState::HalfOpen && !probe_out)));
         REQUIRE(admission.probe == (admission.allowed && before == BreakerState::HalfOpen));
         REQUIRE((admission.ticket != 0) == admission.allowed);
         REQUIRE((admission.retry_in_ms > 0) == !admission.allowed);

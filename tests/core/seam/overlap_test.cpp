@@ -115,11 +115,12 @@ TEST_CASE("a CJK code point weighs three", "[overlap]") {
   CHECK(weight("潮汐") == 6);
   CHECK(weight("かな한글。Ａ𠀀") == 21);
   CHECK(weight("🌊") == 1);
-  CHECK(weight("\xE6\xBD" "a\xFF\x80") == 5);
+  CHECK(weight("\xE6\xBD"
+               "a\xFF\x80") == 5);
 }
 
 struct Joined {
-  std::string text;           // what reaches the reader, with what was delivered before
+  std::string text;            // what reaches the reader, with what was delivered before
   std::size_t decided_by = 0;  // the event, from 1, that decided; 0 where only the end did
 };
 

@@ -15,8 +15,8 @@ inline bool begins_code_point(char c) { return (static_cast<unsigned char>(c) & 
 
 inline std::size_t slow_overlap(std::string_view delivered, std::string_view continuation) {
   for (std::size_t n = std::min(delivered.size(), continuation.size()); n > 0; --n) {
-    const bool whole = begins_code_point(continuation[0]) &&
-                       (n == continuation.size() || begins_code_point(continuation[n]));
+    const bool whole =
+        begins_code_point(continuation[0]) && (n == continuation.size() || begins_code_point(continuation[n]));
     if (whole && delivered.substr(delivered.size() - n) == continuation.substr(0, n)) return n;
   }
   return 0;

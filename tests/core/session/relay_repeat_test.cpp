@@ -135,6 +135,25 @@ TEST_CASE("relay: the second attempt goes by the ids that the client knows, its 
   CHECK(chat.body() == chat_sample("a").whole());
 }
 
+TEST_CASE("relay: what is said for the upstream goes by the ids and numbers that the client knows") {
+  const RelaySample first = responses_sample("A");
+  const RelaySample second = responses_sample("B");
+  RelayWorld failed(relay_options(Dialect::OpenaiResponses));
+  failed.start().head().bytes(first.preamble).wait(2000).eof();
+  failed.head().eof();
+  const std::string error = failed.body().substr(first.preamble.size());
+  CHECK(error.find("event: response.failed") == 0);
+  CHECK(error.find("\"resp_A\"") != std::string::npos);
+  CHECK(error.find("\"sequence_number\":4") != std::string::npos);
+
+  RelayWorld cut(relay_options(Dialect::OpenaiResponses));
+  cut.start().head().bytes(first.preamble).wait(2000).eof();
+  cut.head().bytes(second.preamble + second.text).eof();
+  CHECK(cut.ended(EndState::Truncated, EndReason::SynthesizedStop));
+  CHECK(cut.body().find("_B") == std::string::npos);
+  CHECK(cut.body().rfind("\"resp_A\"") > cut.body().find("Hello"));
+}
+
 TEST_CASE("relay: a second answer that begins otherwise is not glued on to what the client has seen opened") {
   const RelaySample text = anthropic_sample();
   RelayWorld world(relay_options(text.dialect));

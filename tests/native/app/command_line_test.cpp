@@ -26,8 +26,8 @@ TEST_CASE("serve takes its flags") {
   CHECK_FALSE(std::get<Serve>(plain).config_file);
   CHECK_FALSE(std::get<Serve>(plain).flags.listen);
 
-  const Command full = parse({"serve", "--config", "c.json", "--listen", "127.0.0.1:0", "--upstream=http://u", "--log", "memory:",
-                              "--log-level", "debug"});
+  const Command full = parse({"serve", "--config", "c.json", "--listen", "127.0.0.1:0", "--upstream=http://u", "--log",
+                              "memory:", "--log-level", "debug"});
   REQUIRE(std::holds_alternative<Serve>(full));
   const Serve& serve = std::get<Serve>(full);
   CHECK(serve.config_file == "c.json");
@@ -38,8 +38,8 @@ TEST_CASE("serve takes its flags") {
 }
 
 TEST_CASE("simulate takes its flags, faults in their order") {
-  const Command full = parse({"simulate", "--listen", "127.0.0.1:0", "--recording", "r.jsonl", "--dialect", "openai-chat", "--interval",
-                              "0", "--fault", "status=500", "--fault", "reset-after=3"});
+  const Command full = parse({"simulate", "--listen", "127.0.0.1:0", "--recording", "r.jsonl", "--dialect",
+                              "openai-chat", "--interval", "0", "--fault", "status=500", "--fault", "reset-after=3"});
   REQUIRE(std::holds_alternative<Simulate>(full));
   const Simulate& simulate = std::get<Simulate>(full);
   CHECK(simulate.listen == "127.0.0.1:0");

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -21,15 +22,15 @@ namespace {
 class Program {
  public:
   explicit Program(std::vector<std::string> arguments) {
-    int out[2];
-    int err[2];
-    REQUIRE(::pipe(out) == 0);
-    REQUIRE(::pipe(err) == 0);
+    int to_out[2];
+    int to_err[2];
+    REQUIRE(::pipe(to_out) == 0);
+    REQUIRE(::pipe(to_err) == 0);
     pid_ = ::fork();
     if (pid_ == 0) {
-      ::dup2(out[1], 1);
-      ::dup2(err[1], 2);
-      for (const int fd : {out[0], out[1], err[0], err[1]}) ::close(fd);
+      ::dup2(to_out[1], 1);
+      ::dup2(to_err[1], 2);
+      for (const int fd : {to_out[0], to_out[1], to_err[0], to_err[1]}) ::close(fd);
       std::string name = TIDEMARK_PROGRAM;
       std::vector<char*> argv{name.data()};
       for (std::string& argument : arguments) argv.push_back(argument.data());
@@ -37,10 +38,10 @@ class Program {
       ::execv(name.c_str(), argv.data());
       ::_exit(127);
     }
-    ::close(out[1]);
-    ::close(err[1]);
-    out_ = out[0];
-    err_ = err[0];
+    ::close(to_out[1]);
+    ::close(to_err[1]);
+    out_ = to_out[0];
+    err_ = to_err[0];
   }
   ~Program() {
     if (pid_ > 0) {
@@ -80,7 +81,8 @@ class Program {
   static std::string rest(int fd) {
     std::string text;
     char bytes[4096];
-    for (ssize_t count = 0; (count = ::read(fd, bytes, sizeof bytes)) > 0;) text.append(bytes, static_cast<std::size_t>(count));
+    for (ssize_t count = 0; (count = ::read(fd, bytes, sizeof bytes)) > 0;)
+      text.append(bytes, static_cast<std::size_t>(count));
     return text;
   }
 
@@ -90,7 +92,8 @@ class Program {
 };
 
 std::string configuration(const std::string& text) {
-  const auto path = std::filesystem::temp_directory_path() / ("tidemark-program-test-" + std::to_string(::getpid()) + ".json");
+  const auto path =
+      std::filesystem::temp_directory_path() / ("tidemark-program-test-" + std::to_string(::getpid()) + ".json");
   std::ofstream(path) << text;
   return path.string();
 }

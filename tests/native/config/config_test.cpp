@@ -17,8 +17,10 @@ Environment environment(std::map<std::string, std::string> variables = {}) {
   };
 }
 
-Result<Config, Problem> load_with(const std::string& keys, const Flags& flags = {}, const Environment& env = environment()) {
-  return load("{\"upstreams\":[{\"base_url\":\"http://u\"}]" + std::string(keys.empty() ? "" : ",") + keys + "}", flags, env);
+Result<Config, Problem> load_with(const std::string& keys, const Flags& flags = {},
+                                  const Environment& env = environment()) {
+  return load("{\"upstreams\":[{\"base_url\":\"http://u\"}]" + std::string(keys.empty() ? "" : ",") + keys + "}", flags,
+              env);
 }
 
 std::string line(const Result<Config, Problem>& result) { return result.ok() ? "no problem" : result.error().line(); }
@@ -124,7 +126,8 @@ TEST_CASE("every key is read, comments are skipped, and secrets come from the en
 }
 
 TEST_CASE("an object given in part keeps its other defaults") {
-  const auto loaded = load_with(R"("retry": {"attempts": 7}, "log_limits": {"ttl_seconds": 5}, "breaker": {"strikes": 9},
+  const auto loaded =
+      load_with(R"("retry": {"attempts": 7}, "log_limits": {"ttl_seconds": 5}, "breaker": {"strikes": 9},
                                   "disconnect": {"linger_seconds": 4}, "limits": {"connections": 3})");
   REQUIRE(loaded.ok());
   CHECK(loaded.value().retry.backoff.base_ms == 250);
@@ -141,21 +144,26 @@ TEST_CASE("a problem is one line with the field, the value and what is allowed")
   };
   for (const Case& c : {
            Case{R"("keepalives": 1)", "keepalives: unknown key: allowed here: listen, upstreams, "},
-           Case{R"("retry": {"tries": 1})", "retry.tries: unknown key: allowed here: attempts, base_ms, factor, jitter_ms, max_ms"},
+           Case{R"("retry": {"tries": 1})",
+                "retry.tries: unknown key: allowed here: attempts, base_ms, factor, jitter_ms, max_ms"},
            Case{R"("keepalive_ms": 0)", "keepalive_ms: 0: must be a whole number from 1 to 86400000"},
            Case{R"("keepalive_ms": 86400001)", "keepalive_ms: 86400001: must be a whole number from 1 to 86400000"},
-           Case{R"("keepalive_ms": 18446744073709551615)", "keepalive_ms: 18446744073709551615: must be a whole number"},
+           Case{R"("keepalive_ms": 18446744073709551615)",
+                "keepalive_ms: 18446744073709551615: must be a whole number"},
            Case{R"("keepalive_ms": 1.5)", "keepalive_ms: 1.5: must be a whole number"},
            Case{R"("keepalive_ms": "15000")", "keepalive_ms: \"15000\": must be a whole number"},
            Case{R"("listen": "8787")", "listen: \"8787\": must be HOST:PORT"},
            Case{R"("truncated_finish": "end")", "truncated_finish: \"end\": must be one of stop, length, error"},
-           Case{R"("disconnect": {"policy": "stay"})", "disconnect.policy: \"stay\": must be one of linger, continue, cancel"},
+           Case{R"("disconnect": {"policy": "stay"})",
+                "disconnect.policy: \"stay\": must be one of linger, continue, cancel"},
            Case{R"("disconnect": "linger")", "disconnect: \"linger\": must be an object"},
            Case{R"("retry": {"factor": 0.5})", "retry.factor: 0.5: must be a number from 1 to 100"},
            Case{R"("allow_open_relay": 1)", "allow_open_relay: 1: must be true or false"},
            Case{R"("principal_header": "X User")", "principal_header: \"X User\": must be the name of a header"},
-           Case{R"("cors": {"allow_origins": ["https://a/path"]})", "cors.allow_origins: \"https://a/path\": must be a list of origins"},
-           Case{R"("client_tokens": ["env:NOT_SET"])", "client_tokens[0]: \"env:NOT_SET\": the environment variable must be set"},
+           Case{R"("cors": {"allow_origins": ["https://a/path"]})",
+                "cors.allow_origins: \"https://a/path\": must be a list of origins"},
+           Case{R"("client_tokens": ["env:NOT_SET"])",
+                "client_tokens[0]: \"env:NOT_SET\": the environment variable must be set"},
            Case{R"("client_tokens": "hunter2")", "client_tokens: (not shown): must be a list"},
            Case{R"("client_tokens": ["with space"])", "client_tokens[0]: (not shown): must be visible ASCII"},
            Case{R"("log": "sqlite:")", "log: \"sqlite:\": must be memory:"},
@@ -180,14 +188,19 @@ TEST_CASE("what this version cannot do is refused, not ignored") {
 }
 
 TEST_CASE("upstreams are checked one by one") {
-  const auto with = [](const char* list) { return line(load(std::string("{\"upstreams\":") + list + "}", {}, environment())); };
+  const auto with = [](const char* list) {
+    return line(load(std::string("{\"upstreams\":") + list + "}", {}, environment()));
+  };
   CHECK(with("[]") == "upstreams: none: at least one is needed, here or as --upstream URL");
   CHECK(with("{}") == "upstreams: {}: must be a list of objects");
   CHECK(with("[1]") == "upstreams[0]: 1: must be an object");
   CHECK(with("[{}]").rfind("upstreams[0].base_url: missing: must be http://HOST", 0) == 0);
-  CHECK(with(R"([{"base_url":"http://u"},{"base_url":"ftp://v"}])").rfind("upstreams[1].base_url: \"ftp://v\": must be http", 0) == 0);
-  CHECK(with(R"([{"base_url":"http://u"},{"base_url":"http://u"}])") == "upstreams[1].name: \"u\": must differ from the others");
-  CHECK(with(R"([{"base_url":"http://u","dialect":"openai"}])").rfind("upstreams[0].dialect: \"openai\": must be one of auto, ", 0) == 0);
+  CHECK(with(R"([{"base_url":"http://u"},{"base_url":"ftp://v"}])")
+            .rfind("upstreams[1].base_url: \"ftp://v\": must be http", 0) == 0);
+  CHECK(with(R"([{"base_url":"http://u"},{"base_url":"http://u"}])") ==
+        "upstreams[1].name: \"u\": must differ from the others");
+  CHECK(with(R"([{"base_url":"http://u","dialect":"openai"}])")
+            .rfind("upstreams[0].dialect: \"openai\": must be one of auto, ", 0) == 0);
   CHECK(with(R"([{"base_url":"http://u","dialect":"auto"}])") == "no problem");
 }
 
@@ -233,5 +246,6 @@ TEST_CASE("own keys are not offered to the whole network by accident") {
 }
 
 TEST_CASE("a file that is not there is a problem of its flag") {
-  CHECK(line(load_file("no/such/file.json", {}, environment())) == "--config: no/such/file.json: must be a file that can be read");
+  CHECK(line(load_file("no/such/file.json", {}, environment())) ==
+        "--config: no/such/file.json: must be a file that can be read");
 }

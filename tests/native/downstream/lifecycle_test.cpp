@@ -18,6 +18,7 @@ using namespace tidemark;
 using namespace tidemark::downstream;
 using tidemark::downstream::testing::ServerFixture;
 using tidemark::testing::RawSocket;
+using tidemark::testing::run_ready;
 using tidemark::testing::run_until;
 
 namespace {
@@ -196,7 +197,9 @@ TEST_CASE("responses without a body keep the connection in step") {
     answer(exchange);
   });
   RawSocket client = RawSocket::connect(server.port);
-  client.send("GET /204 HTTP/1.1\r\nHost: h\r\n\r\nGET /304 HTTP/1.1\r\nHost: h\r\n\r\nHEAD /head HTTP/1.1\r\nHost: h\r\n\r\n" + kGet);
+  client.send(
+      "GET /204 HTTP/1.1\r\nHost: h\r\n\r\nGET /304 HTTP/1.1\r\nHost: h\r\n\r\nHEAD /head HTTP/1.1\r\nHost: h\r\n\r\n" +
+      kGet);
   CHECK(client.receive_through("\r\n\r\n") == "HTTP/1.1 204 No Content\r\n\r\n");
   CHECK(status_of(client.receive_through("\r\n\r\n")) == "304");
   CHECK(client.receive_through("\r\n\r\n") == "HTTP/1.1 200 OK\r\nContent-Length: 1234\r\n\r\n");
@@ -305,7 +308,7 @@ TEST_CASE("close_all tells those who wait; the server's end tells nobody; no des
     }
     CHECK(keeper.kept[1]->closed());
     answer(keeper.kept[1]);
-    testing::run_until(loop, [&] { return !loop.run_one(0); });
+    run_ready(loop);
   }
   CHECK(gone == 1);
   CHECK(open_descriptors() == before);

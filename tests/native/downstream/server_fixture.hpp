@@ -18,7 +18,8 @@ namespace tidemark::downstream::testing {
 struct ServerFixture : Handler {
   using Handle = std::function<void(std::shared_ptr<Exchange>)>;
 
-  explicit ServerFixture(Handle what, ServerLimits limits = {}, bool keep = false) : keep_(keep), handle_(std::move(what)) {
+  explicit ServerFixture(Handle what, ServerLimits limits = {}, bool keep = false)
+      : keep_(keep), handle_(std::move(what)) {
     std::promise<std::uint16_t> ready;
     thread_ = std::thread([this, limits, &ready] {
       loop::Loop loop;

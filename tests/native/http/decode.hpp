@@ -11,12 +11,18 @@ namespace tidemark::http::testing {
 
 inline std::string text_of(Fault fault) {
   switch (fault) {
-    case Fault::BadMessage: return "BadMessage";
-    case Fault::HeadTooLarge: return "HeadTooLarge";
-    case Fault::BodyTooLarge: return "BodyTooLarge";
-    case Fault::UnknownMethod: return "UnknownMethod";
-    case Fault::UnknownVersion: return "UnknownVersion";
-    case Fault::CutShort: return "CutShort";
+    case Fault::BadMessage:
+      return "BadMessage";
+    case Fault::HeadTooLarge:
+      return "HeadTooLarge";
+    case Fault::BodyTooLarge:
+      return "BodyTooLarge";
+    case Fault::UnknownMethod:
+      return "UnknownMethod";
+    case Fault::UnknownVersion:
+      return "UnknownVersion";
+    case Fault::CutShort:
+      return "CutShort";
   }
   return {};
 }

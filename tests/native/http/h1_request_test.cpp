@@ -37,8 +37,9 @@ TEST_CASE("well-formed requests, over every split") {
                     "head GET /x?y=%20 1.1 keep\n  Host=a\n  X=v w\n  Empty=\nend\n");
   check_every_split("POST / HTTP/1.1\r\nhost: a\r\nContent-Length: 5\r\n\r\nhello",
                     "head POST / 1.1 keep\n  host=a\n  Content-Length=5\nbody hello\nend\n");
-  check_every_split("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\nabc\r\n2\r\nde\r\n0\r\nT: v\r\n\r\n",
-                    "head POST / 1.1 keep\n  Host=a\n  Transfer-Encoding=chunked\nbody abcde\nend\n");
+  check_every_split(
+      "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\nabc\r\n2\r\nde\r\n0\r\nT: v\r\n\r\n",
+      "head POST / 1.1 keep\n  Host=a\n  Transfer-Encoding=chunked\nbody abcde\nend\n");
   check_every_split("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n",
                     "head POST / 1.1 keep\n  Host=a\n  Content-Length=0\nend\n");
   check_every_split("GET / HTTP/1.1\r\nHost: a\r\nConnection: x, close\r\n\r\n",
@@ -52,15 +53,18 @@ TEST_CASE("well-formed requests, over every split") {
 TEST_CASE("requests that follow one another at once") {
   check_every_split(
       "POST /1 HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nabGET /2 HTTP/1.1\r\nHost: a\r\n\r\n"
-      "POST /3 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nz\r\n0\r\n\r\nGET /4 HTTP/1.1\r\nHost: a\r\n\r\n",
+      "POST /3 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nz\r\n0\r\n\r\nGET /4 HTTP/1.1\r\nHost: "
+      "a\r\n\r\n",
       "head POST /1 1.1 keep\n  Host=a\n  Content-Length=2\nbody ab\nend\nhead GET /2 1.1 keep\n  Host=a\nend\n"
-      "head POST /3 1.1 keep\n  Host=a\n  Transfer-Encoding=chunked\nbody z\nend\nhead GET /4 1.1 keep\n  Host=a\nend\n");
+      "head POST /3 1.1 keep\n  Host=a\n  Transfer-Encoding=chunked\nbody z\nend\nhead GET /4 1.1 keep\n  "
+      "Host=a\nend\n");
 }
 
 TEST_CASE("an offered upgrade is passed over, with what follows still HTTP") {
   check_every_split(
       "GET /1 HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\nGET /2 HTTP/1.1\r\nHost: a\r\n\r\n",
-      "head GET /1 1.1 keep\n  Host=a\n  Connection=Upgrade\n  Upgrade=h2c\nend\nhead GET /2 1.1 keep\n  Host=a\nend\n");
+      "head GET /1 1.1 keep\n  Host=a\n  Connection=Upgrade\n  Upgrade=h2c\nend\nhead GET /2 1.1 keep\n  "
+      "Host=a\nend\n");
 }
 
 TEST_CASE("heads that can be read in two ways are refused, over every split") {
@@ -126,10 +130,14 @@ TEST_CASE("what is not HTTP/1.0 or 1.1, or not a known method, has its own fault
 TEST_CASE("chunks that can be read in two ways are refused") {
   const std::string head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
   const std::string cases[] = {
-      "3\nabc\r\n0\r\n\r\n", "3\r\nabc\n0\r\n\r\n",    "3\r\nabc\r\n0\n\r\n",    "3\rabc\r\n0\r\n\r\n",
-      "3\r\nabcd\r\n0\r\n\r\n", "3;a\rb\r\nabc\r\n0\r\n\r\n", "3;a\nb\r\nabc\r\n0\r\n\r\n", "g\r\nabc\r\n0\r\n\r\n",
-      "-1\r\nabc\r\n0\r\n\r\n", "0x3\r\nabc\r\n0\r\n\r\n", "\r\n3\r\nabc\r\n0\r\n\r\n", "3\r\nabc\r\n0\r\nT: a\rb\r\n\r\n",
-      "3\r\nabc\r\n0\r\nT: a\n\r\n", "3\r\nabc\r\n0\r\nT: a\r\n b\r\n\r\n", "3;\x01\r\nabc\r\n0\r\n\r\n", "fffffffffffffffff\r\nabc\r\n0\r\n\r\n",
+      "3\nabc\r\n0\r\n\r\n",         "3\r\nabc\n0\r\n\r\n",
+      "3\r\nabc\r\n0\n\r\n",         "3\rabc\r\n0\r\n\r\n",
+      "3\r\nabcd\r\n0\r\n\r\n",      "3;a\rb\r\nabc\r\n0\r\n\r\n",
+      "3;a\nb\r\nabc\r\n0\r\n\r\n",  "g\r\nabc\r\n0\r\n\r\n",
+      "-1\r\nabc\r\n0\r\n\r\n",      "0x3\r\nabc\r\n0\r\n\r\n",
+      "\r\n3\r\nabc\r\n0\r\n\r\n",   "3\r\nabc\r\n0\r\nT: a\rb\r\n\r\n",
+      "3\r\nabc\r\n0\r\nT: a\n\r\n", "3\r\nabc\r\n0\r\nT: a\r\n b\r\n\r\n",
+      "3;\x01\r\nabc\r\n0\r\n\r\n",  "fffffffffffffffff\r\nabc\r\n0\r\n\r\n",
   };
   for (const std::string& chunks : cases) {
     for (std::size_t cut = 0; cut <= head.size() + chunks.size(); ++cut) {

@@ -41,13 +41,15 @@ void check_every_split(std::string_view bytes, const std::string& expected, Then
 }  // namespace
 
 TEST_CASE("well-formed responses, over every split") {
-  check_every_split("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc", "head 200 OK\n  Content-Length=3\nbody abc\nend\n");
+  check_every_split("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc",
+                    "head 200 OK\n  Content-Length=3\nbody abc\nend\n");
   check_every_split("HTTP/1.1 200 \r\nContent-Length: 0\r\n\r\n", "head 200 \n  Content-Length=0\nend\n");
   check_every_split("HTTP/1.1 200\r\nContent-Length: 0\r\n\r\n", "head 200 \n  Content-Length=0\nend\n");
   check_every_split("HTTP/1.1 529 Site is overloaded\r\nTransfer-Encoding: Chunked\r\n\r\n1\r\na\r\n0\r\n\r\n",
                     "head 529 Site is overloaded\n  Transfer-Encoding=Chunked\nbody a\nend\n");
   check_every_split("HTTP/1.1 204 No Content\r\n\r\n", "head 204 No Content\nend\n");
-  check_every_split("HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n", "head 304 Not Modified\n  Content-Length=9\nend\n");
+  check_every_split("HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n",
+                    "head 304 Not Modified\n  Content-Length=9\nend\n");
 }
 
 TEST_CASE("a body without a length lasts to the connection's end, and says so") {
@@ -65,13 +67,17 @@ TEST_CASE("a response that ends early is cut short") {
 }
 
 TEST_CASE("interim responses are skipped") {
-  check_every_split("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na",
-                    "head 200 OK\n  Content-Length=1\nbody a\nend\n");
-  check_every_split("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n", "failed BadMessage\n");
+  check_every_split(
+      "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: "
+      "1\r\n\r\na",
+      "head 200 OK\n  Content-Length=1\nbody a\nend\n");
+  check_every_split("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n",
+                    "failed BadMessage\n");
 }
 
 TEST_CASE("a response to HEAD has no body") {
-  check_every_split("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n", "head 200 OK\n  Content-Length=3\nend\n", Then::Open, "HEAD");
+  check_every_split("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n", "head 200 OK\n  Content-Length=3\nend\n",
+                    Then::Open, "HEAD");
   check_every_split("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
                     "head 200 OK\n  Transfer-Encoding=chunked\nend\n", Then::Open, "HEAD");
   check_every_split("HTTP/1.1 200 OK\r\n\r\n", "head 200 OK\nend\n", Then::Open, "HEAD");

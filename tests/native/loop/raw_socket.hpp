@@ -1,5 +1,5 @@
-// Plain blocking sockets on loopback, for the other end of what is tested. A call that waits longer than the limit fails
-// the test instead of hanging it.
+// Plain blocking sockets on loopback, for the other end of what is tested. A call that waits longer than the limit
+// fails the test instead of hanging it.
 #pragma once
 
 #include <arpa/inet.h>
@@ -64,6 +64,7 @@ class RawSocket {
   void close() {
     if (fd_ >= 0) ::close(std::exchange(fd_, -1));
   }
+  bool is_open() const { return fd_ >= 0; }
   int fd() const { return fd_; }
 
   static sockaddr_in loopback(std::uint16_t port) {
@@ -106,6 +107,8 @@ class RawListener {
     if (::poll(&asked, 1, kPatienceMs) <= 0) throw std::runtime_error("nobody came in time");
     return RawSocket(::accept(socket_.fd(), nullptr, nullptr));
   }
+  /// From another thread too: accept() then returns a socket that is not open.
+  void stop() const { ::shutdown(socket_.fd(), SHUT_RDWR); }
   void close() { socket_.close(); }
 
  private:

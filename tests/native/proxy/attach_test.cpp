@@ -11,7 +11,9 @@ using namespace tidemark::test;
 
 namespace {
 
-std::string error_code(const Reply& reply) { return nlohmann::json::parse(reply.body).at("error").at("code").get<std::string>(); }
+std::string error_code(const Reply& reply) {
+  return nlohmann::json::parse(reply.body).at("error").at("code").get<std::string>();
+}
 
 }  // namespace
 
@@ -44,7 +46,9 @@ TEST_CASE("a key is 1 to 255 visible characters, and 20 at least without a crede
   World world;
   world.upstream_answers({answer_with(chat_pieces(1))});
   HttpClient client = world.connect();
-  const auto post = [&](const std::string& key, http::Headers more = {}) { return client.ask("POST", kChatPath, with_key(key, std::move(more)), kChatBody); };
+  const auto post = [&](const std::string& key, http::Headers more = {}) {
+    return client.ask("POST", kChatPath, with_key(key, std::move(more)), kChatBody);
+  };
   CHECK(error_code(post(std::string(19, 'k'))) == "idempotency_key_too_short");
   CHECK(post(std::string(19, 'k')).status == 400);
   CHECK(post(std::string(20, 'k')).status == 200);
@@ -79,7 +83,8 @@ TEST_CASE("a stream belongs to whoever began it") {
   World by_user(R"("principal_header":"X-User")");
   by_user.upstream_answers({answer_with(chat_pieces(1))});
   HttpClient user = by_user.connect();
-  CHECK(user.ask("POST", kChatPath, with_key("k", {{"Authorization", "Bearer shared"}, {"X-User", "a"}}), kChatBody).status == 200);
+  CHECK(user.ask("POST", kChatPath, with_key("k", {{"Authorization", "Bearer shared"}, {"X-User", "a"}}), kChatBody)
+            .status == 200);
   CHECK(user.ask("GET", "/tidemark/streams/k", {{"Authorization", "Bearer shared"}, {"X-User", "b"}}).status == 404);
   CHECK(user.ask("GET", "/tidemark/streams/k", {{"X-User", "a"}}).status == 200);
 }
@@ -206,14 +211,15 @@ TEST_CASE("a stream's page") {
   const std::string key = "key/with?odd#characters%20inside";
   const Reply whole = client.ask("POST", kChatPath, with_key(key), kChatBody);
   CHECK(whole.status == 200);
-  const Reply page = client.ask("GET", "/tidemark/streams/key%2Fwith%3Fodd%23characters%2520inside", {{"Accept", "application/json"}});
+  const Reply page =
+      client.ask("GET", "/tidemark/streams/key%2Fwith%3Fodd%23characters%2520inside", {{"Accept", "application/json"}});
   CHECK(page.status == 200);
   CHECK(page.headers.get("content-type") == "application/json");
   const auto state = nlohmann::ordered_json::parse(page.body);
   std::vector<std::string> names;
   for (const auto& [name, value] : state.items()) names.push_back(name);
-  CHECK(names == std::vector<std::string>{"id", "epoch", "state", "next_seq", "dialect", "attempts", "seams", "readers", "created_at",
-                                          "ended_at", "end_reason"});
+  CHECK(names == std::vector<std::string>{"id", "epoch", "state", "next_seq", "dialect", "attempts", "seams", "readers",
+                                          "created_at", "ended_at", "end_reason"});
   CHECK(state.at("id") == key);
   CHECK(state.at("epoch") == std::string(whole.headers.get("tidemark-epoch")));
   CHECK(state.at("state") == "complete");

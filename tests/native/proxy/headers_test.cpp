@@ -2,7 +2,7 @@
 #include "native/proxy/cors.hpp"
 #include "native/proxy/forwarding.hpp"
 #include "native/proxy/principal.hpp"
-#include "native/proxy/sha256.hpp"
+#include "native/tls/sha256.hpp"
 #include "tests/catch.hpp"
 
 using namespace tidemark;
@@ -11,11 +11,11 @@ using namespace tidemark::proxy;
 TEST_CASE("a principal is the digest of the credential, or of the header that was named") {
   CHECK(principal_of({}, "") == "anonymous");
   CHECK(principal_of({{"Authorization", ""}}, "") == "anonymous");
-  CHECK(principal_of({{"AUTHORIZATION", "Bearer a"}}, "") == to_hex(sha256("Bearer a")));
-  CHECK(principal_of({{"x-api-key", "k"}, {"authorization", "Bearer a"}}, "") == to_hex(sha256("Bearer a")));
-  CHECK(principal_of({{"x-api-key", "k"}}, "") == to_hex(sha256("k")));
-  CHECK(principal_of({{"x-goog-api-key", "k"}}, "") == to_hex(sha256("k")));
-  CHECK(principal_of({{"authorization", "Bearer a"}, {"x-user", "u"}}, "X-User") == to_hex(sha256("u")));
+  CHECK(principal_of({{"AUTHORIZATION", "Bearer a"}}, "") == tls::to_hex(tls::sha256("Bearer a")));
+  CHECK(principal_of({{"x-api-key", "k"}, {"authorization", "Bearer a"}}, "") == tls::to_hex(tls::sha256("Bearer a")));
+  CHECK(principal_of({{"x-api-key", "k"}}, "") == tls::to_hex(tls::sha256("k")));
+  CHECK(principal_of({{"x-goog-api-key", "k"}}, "") == tls::to_hex(tls::sha256("k")));
+  CHECK(principal_of({{"authorization", "Bearer a"}, {"x-user", "u"}}, "X-User") == tls::to_hex(tls::sha256("u")));
   CHECK(principal_of({{"authorization", "Bearer a"}}, "X-User") == "anonymous");
 }
 
@@ -39,17 +39,23 @@ TEST_CASE("what goes up") {
   http::RequestHead request;
   request.method = "POST";
   request.target = "/v1/x?y";
-  request.headers = {{"X-First", "1"},         {"Host", "proxy"},         {"Authorization", "Bearer c"}, {"Content-Length", "3"},
-                     {"Connection", "X-Named"}, {"X-Named", "n"},          {"Upgrade", "h2c"},            {"Accept-Encoding", "gzip"},
-                     {"X-Resume-Seq", "-1"},   {"Expect", "100-continue"}, {"Idempotency-Key", "k"},      {"X-First", "2"}};
+  request.headers = {{"X-First", "1"},           {"Host", "proxy"},           {"Authorization", "Bearer c"},
+                     {"Content-Length", "3"},    {"Connection", "X-Named"},   {"X-Named", "n"},
+                     {"Upgrade", "h2c"},         {"Accept-Encoding", "gzip"}, {"X-Resume-Seq", "-1"},
+                     {"Expect", "100-continue"}, {"Idempotency-Key", "k"},    {"X-First", "2"}};
   const auto up = [&](dialect::Dialect dialect, bool stream, std::string_view token_in) {
     return to_upstream(request, {upstream, dialect, stream, token_in});
   };
   const http::RequestHead plain = up(dialect::Dialect::OpenaiChat, false, "");
   CHECK(plain.method == "POST");
   CHECK(plain.target == "/v9/v1/x?y");
-  CHECK(plain.headers == http::Headers{{"X-First", "1"}, {"Host", "api.example.com"}, {"Authorization", "Bearer c"}, {"Accept-Encoding", "gzip"},
-                                       {"X-Resume-Seq", "-1"}, {"Idempotency-Key", "k"}, {"X-First", "2"}});
+  CHECK(plain.headers == http::Headers{{"X-First", "1"},
+                                       {"Host", "api.example.com"},
+                                       {"Authorization", "Bearer c"},
+                                       {"Accept-Encoding", "gzip"},
+                                       {"X-Resume-Seq", "-1"},
+                                       {"Idempotency-Key", "k"},
+                                       {"X-First", "2"}});
   CHECK(up(dialect::Dialect::OpenaiChat, true, "authorization").headers ==
         http::Headers{{"X-First", "1"}, {"Host", "api.example.com"}, {"Idempotency-Key", "k"}, {"X-First", "2"}});
   upstream.api_key = "own";
@@ -61,10 +67,19 @@ TEST_CASE("what goes up") {
 }
 
 TEST_CASE("what comes down") {
-  const http::Headers headers{{"A", "1"},         {"Content-Type", "text/event-stream"}, {"Connection", "close, B"}, {"B", "2"},
-                              {"Keep-Alive", "x"}, {"Content-Length", "9"},               {"Tidemark-Epoch", "e"},    {"A", "3"}};
-  CHECK(from_upstream(headers, false) ==
-        http::Headers{{"A", "1"}, {"Content-Type", "text/event-stream"}, {"Content-Length", "9"}, {"Tidemark-Epoch", "e"}, {"A", "3"}});
+  const http::Headers headers{{"A", "1"},
+                              {"Content-Type", "text/event-stream"},
+                              {"Connection", "close, B"},
+                              {"B", "2"},
+                              {"Keep-Alive", "x"},
+                              {"Content-Length", "9"},
+                              {"Tidemark-Epoch", "e"},
+                              {"A", "3"}};
+  CHECK(from_upstream(headers, false) == http::Headers{{"A", "1"},
+                                                       {"Content-Type", "text/event-stream"},
+                                                       {"Content-Length", "9"},
+                                                       {"Tidemark-Epoch", "e"},
+                                                       {"A", "3"}});
   CHECK(from_upstream(headers, true) == http::Headers{{"A", "1"}, {"A", "3"}});
 }
 
@@ -82,7 +97,8 @@ TEST_CASE("origins") {
   request.headers = {{"Origin", "https://x"}, {"Access-Control-Request-Method", "GET"}};
   CHECK(Cors::is_preflight(request));
   CHECK(every.preflight(request).headers.get("access-control-allow-origin") == "*");
-  CHECK(every.preflight(request).headers.get("access-control-allow-headers").find("X-Tail-Fingerprint") != std::string_view::npos);
+  CHECK(every.preflight(request).headers.get("access-control-allow-headers").find("X-Tail-Fingerprint") !=
+        std::string_view::npos);
   request.headers.remove("origin");
   CHECK_FALSE(Cors::is_preflight(request));
 

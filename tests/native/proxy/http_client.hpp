@@ -42,7 +42,10 @@ class HttpClient {
   }
   ~HttpClient() { close(); }
   HttpClient(HttpClient&& other) noexcept
-      : socket_(std::exchange(other.socket_, -1)), buffer_(std::move(other.buffer_)), left_(other.left_), kind_(other.kind_) {}
+      : socket_(std::exchange(other.socket_, -1)),
+        buffer_(std::move(other.buffer_)),
+        left_(other.left_),
+        kind_(other.kind_) {}
   HttpClient& operator=(HttpClient&&) = delete;
 
   void close() {
@@ -64,7 +67,8 @@ class HttpClient {
       bytes.remove_prefix(static_cast<std::size_t>(count));
     }
   }
-  void request(const std::string& method, const std::string& target, const http::Headers& headers = {}, const std::string& body = {}) {
+  void request(const std::string& method, const std::string& target, const http::Headers& headers = {},
+               const std::string& body = {}) {
     std::string text = method + " " + target + " HTTP/1.1\r\nHost: proxy.test\r\n";
     for (const auto& header : headers) text += header.name + ": " + header.value + "\r\n";
     if (method == "POST" || !body.empty()) text += "Content-Length: " + std::to_string(body.size()) + "\r\n";
@@ -165,7 +169,8 @@ class HttpClient {
     if (reply.status != 0) read_body(reply);
     return reply;
   }
-  Reply ask(const std::string& method, const std::string& target, const http::Headers& headers = {}, const std::string& body = {}) {
+  Reply ask(const std::string& method, const std::string& target, const http::Headers& headers = {},
+            const std::string& body = {}) {
     request(method, target, headers, body);
     return read_reply();
   }

@@ -1,4 +1,5 @@
-// Requests that are no streams, event streams that nobody asked for, pages of other origins, tokens, and the proxy's own pages.
+// Requests that are no streams, event streams that nobody asked for, pages of other origins, tokens, and the proxy's
+// own pages.
 #include <nlohmann/json.hpp>
 
 #include "tests/native/proxy/bodies.hpp"
@@ -11,11 +12,13 @@ TEST_CASE("another request is passed through, body and headers untouched") {
   World world;
   Answer answer = answer_with({std::string("\0\r\n\xff binary", 11), std::string(300000, 'z')});
   answer.status = 201;
-  answer.headers = {{"Content-Type", "application/octet-stream"}, {"X-One", "1"}, {"Set-Cookie", "a"}, {"Set-Cookie", "b"}};
+  answer.headers = {
+      {"Content-Type", "application/octet-stream"}, {"X-One", "1"}, {"Set-Cookie", "a"}, {"Set-Cookie", "b"}};
   world.upstream_answers({answer});
   HttpClient client = world.connect();
   const std::string body = R"({"stream":false,"resumeSeq":4})";
-  const Reply reply = client.ask("POST", "/v1/chat/completions", {{"X-Resume-Seq", "4"}, {"Accept-Encoding", "br"}}, body);
+  const Reply reply =
+      client.ask("POST", "/v1/chat/completions", {{"X-Resume-Seq", "4"}, {"Accept-Encoding", "br"}}, body);
   CHECK(reply.status == 201);
   CHECK(reply.complete);
   CHECK(reply.body == answer.pieces[0] + answer.pieces[1]);
@@ -78,7 +81,8 @@ TEST_CASE("whatever is answered with an event stream is a stream") {
   CHECK(reply.status == 200);
   const std::string epoch(reply.headers.get("tidemark-epoch"));
   REQUIRE_FALSE(epoch.empty());
-  CHECK(reply.body == "id: " + epoch + "-0\nevent: tick\ndata: 1\n\nid: " + epoch + "-1\ndata: 2\n\n: tidemark end=complete reason=end-of-body\n\n");
+  CHECK(reply.body == "id: " + epoch + "-0\nevent: tick\ndata: 1\n\nid: " + epoch +
+                          "-1\ndata: 2\n\n: tidemark end=complete reason=end-of-body\n\n");
   const std::string id(reply.headers.get("tidemark-stream"));
   const Reply rest = client.ask("GET", "/tidemark/streams/" + id + "?after=0", {{"Accept", "text/event-stream"}});
   CHECK(rest.body == "id: " + epoch + "-1\ndata: 2\n\n: tidemark end=complete reason=end-of-body\n\n");
@@ -88,8 +92,9 @@ TEST_CASE("own keys go up in place of the client's credential, a client's token 
   World world(R"("client_tokens":["tok-1","tok-2"])", R"("api_keys":["sk-own"])");
   world.upstream_answers({answer_with(chat_pieces(1))});
   HttpClient client = world.connect();
-  for (const http::Headers& headers : {http::Headers{}, http::Headers{{"Authorization", "Bearer tok-3"}}, http::Headers{{"Authorization", "tok-1"}},
-                                       http::Headers{{"Authorization", "Bearer tok-11"}}}) {
+  for (const http::Headers& headers :
+       {http::Headers{}, http::Headers{{"Authorization", "Bearer tok-3"}}, http::Headers{{"Authorization", "tok-1"}},
+        http::Headers{{"Authorization", "Bearer tok-11"}}}) {
     const Reply refused = client.ask("POST", kChatPath, headers, kChatBody);
     CHECK(refused.status == 401);
     CHECK(refused.headers.get("www-authenticate") == "Bearer");
@@ -111,7 +116,8 @@ TEST_CASE("own keys go up in place of the client's credential, a client's token 
   World open(R"("client_tokens":["tok-1"])");
   open.upstream_answers({answer_with(chat_pieces(1))});
   HttpClient other = open.connect();
-  CHECK(other.ask("POST", kChatPath, {{"Authorization", "Bearer tok-1"}, {"x-api-key", "theirs"}}, kChatBody).status == 200);
+  CHECK(other.ask("POST", kChatPath, {{"Authorization", "Bearer tok-1"}, {"x-api-key", "theirs"}}, kChatBody).status ==
+        200);
   CHECK_FALSE(open.asked()[0].head.headers.has("authorization"));
   CHECK(open.asked()[0].head.headers.get("x-api-key") == "theirs");
 }
@@ -122,7 +128,8 @@ TEST_CASE("pages of allowed origins may use the proxy, others may not") {
   answer.headers = {{"Content-Type", "text/event-stream"}, {"Access-Control-Allow-Origin", "*"}};
   world.upstream_answers({answer});
   HttpClient client = world.connect();
-  const http::Headers ask{{"Origin", "https://chat.example"}, {"Access-Control-Request-Method", "POST"},
+  const http::Headers ask{{"Origin", "https://chat.example"},
+                          {"Access-Control-Request-Method", "POST"},
                           {"Access-Control-Request-Headers", "idempotency-key,x-resume-seq"}};
   const Reply preflight = client.ask("OPTIONS", kChatPath, ask);
   CHECK(preflight.status == 204);
@@ -132,7 +139,8 @@ TEST_CASE("pages of allowed origins may use the proxy, others may not") {
   CHECK(preflight.headers.get("vary") == "Origin");
   CHECK(world.asked().empty());
 
-  const Reply foreign = client.ask("OPTIONS", kChatPath, {{"Origin", "https://evil.example"}, {"Access-Control-Request-Method", "POST"}});
+  const Reply foreign =
+      client.ask("OPTIONS", kChatPath, {{"Origin", "https://evil.example"}, {"Access-Control-Request-Method", "POST"}});
   CHECK_FALSE(foreign.headers.has("access-control-allow-origin"));
   CHECK_FALSE(foreign.headers.has("access-control-allow-methods"));
 
@@ -142,8 +150,10 @@ TEST_CASE("pages of allowed origins may use the proxy, others may not") {
   for (const char* name : {"Tidemark-Stream", "Tidemark-Epoch", "Tidemark-Resumed", "Retry-After"}) {
     CHECK(allowed.headers.get("access-control-expose-headers").find(name) != std::string::npos);
   }
-  CHECK_FALSE(client.ask("POST", kChatPath, with_key(kKey, {{"Origin", "https://evil.example"}}), kChatBody).headers.has("access-control-allow-origin"));
-  const Reply refused = client.ask("POST", kChatPath, with_key("short", {{"Origin", "https://chat.example"}}), kChatBody);
+  CHECK_FALSE(client.ask("POST", kChatPath, with_key(kKey, {{"Origin", "https://evil.example"}}), kChatBody)
+                  .headers.has("access-control-allow-origin"));
+  const Reply refused =
+      client.ask("POST", kChatPath, with_key("short", {{"Origin", "https://chat.example"}}), kChatBody);
   CHECK(refused.status == 400);
   CHECK(refused.headers.get("access-control-allow-origin") == "https://chat.example");
 }
@@ -167,7 +177,8 @@ TEST_CASE("the proxy's own pages") {
   const Reply metrics = client.ask("GET", "/tidemark/metrics");
   CHECK(metrics.headers.get("content-type") == "text/plain; version=0.0.4; charset=utf-8");
   CHECK(metrics.body.find("tidemark_requests_total{kind=\"started\"} 1\n") != std::string::npos);
-  CHECK(metrics.body.find("tidemark_streams_ended_total{state=\"complete\",reason=\"terminal-marker\"} 1\n") != std::string::npos);
+  CHECK(metrics.body.find("tidemark_streams_ended_total{state=\"complete\",reason=\"terminal-marker\"} 1\n") !=
+        std::string::npos);
   CHECK(metrics.body.find("tidemark_events_total 4\n") != std::string::npos);
 }
 
@@ -186,6 +197,7 @@ TEST_CASE("three challenges open the breaker, and then the upstream is left alon
   CHECK(paused.status == 503);
   CHECK(nlohmann::json::parse(paused.body).at("error").at("code") == "upstream_paused");
   CHECK(world.asked().size() == 3);
-  CHECK(nlohmann::json::parse(client.ask("GET", "/tidemark/status").body).at("upstreams").at(0).at("breaker") == "open");
+  CHECK(nlohmann::json::parse(client.ask("GET", "/tidemark/status").body).at("upstreams").at(0).at("breaker") ==
+        "open");
   CHECK(world.log_lines().find("breaker opened") != std::string::npos);
 }

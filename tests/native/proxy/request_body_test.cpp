@@ -18,17 +18,19 @@ TEST_CASE("a body is a stream's where its top level says so") {
   CHECK(stream(R"({"str\u0065am":true})"));
   CHECK(stream(R"({"stream":false,"stream":true})"));
   CHECK(stream(R"({"a":{"b":["}",{"c":"\"]"}]},"stream":true})"));
-  for (const char* body : {"", "null", "[]", R"({"stream":false})", R"({"stream":"true"})", R"({"stream":1})", R"({"stream":null})",
-                           R"({"a":{"stream":true}})", R"({"a":"\"stream\":true"})", R"({"stream":true)", R"({"stream":true}x)",
-                           R"({"stream" true})", R"({"stream":})", R"({stream:true})", R"({"stream":true,})", R"([{"stream":true}])",
-                           R"({"stream":true,"stream":false})"}) {
+  for (const char* body :
+       {"", "null", "[]", R"({"stream":false})", R"({"stream":"true"})", R"({"stream":1})", R"({"stream":null})",
+        R"({"a":{"stream":true}})", R"({"a":"\"stream\":true"})", R"({"stream":true)", R"({"stream":true}x)",
+        R"({"stream" true})", R"({"stream":})", R"({stream:true})", R"({"stream":true,})", R"([{"stream":true}])",
+        R"({"stream":true,"stream":false})"}) {
     INFO(body);
     CHECK_FALSE(stream(body));
   }
 }
 
 TEST_CASE("resume fields are read as they stand") {
-  const auto facts = read_body(R"({"resumeSeq":-1,"receivedLength" : 12.5,"tailFingerprint":"cbf29ce484222325","stream":true})");
+  const auto facts =
+      read_body(R"({"resumeSeq":-1,"receivedLength" : 12.5,"tailFingerprint":"cbf29ce484222325","stream":true})");
   REQUIRE(facts);
   CHECK(facts->has_resume_fields);
   CHECK(facts->resume_seq == "-1");

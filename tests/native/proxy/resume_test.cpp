@@ -29,7 +29,9 @@ std::string path_of(dialect::Dialect dialect) {
   return "";
 }
 
-std::string error_code(const Reply& reply) { return nlohmann::json::parse(reply.body).at("error").at("code").get<std::string>(); }
+std::string error_code(const Reply& reply) {
+  return nlohmann::json::parse(reply.body).at("error").at("code").get<std::string>();
+}
 
 }  // namespace
 
@@ -52,9 +54,11 @@ TEST_CASE("every recording can be resumed above every event, out of one upstream
     CHECK(blocks.back().rfind(": tidemark end=", 0) == 0);
     std::size_t at = 0;
     for (std::size_t k = 0; k < blocks.size(); ++k) {
-      const Reply rest = client.ask("GET", "/tidemark/streams/" + kKey + "?after=" + std::to_string(static_cast<int>(k) - 1),
-                                    {{"Accept", "text/event-stream"}});
-      const bool same = rest.status == 200 && rest.complete && whole.body.compare(at, std::string::npos, rest.body) == 0;
+      const Reply rest =
+          client.ask("GET", "/tidemark/streams/" + kKey + "?after=" + std::to_string(static_cast<int>(k) - 1),
+                     {{"Accept", "text/event-stream"}});
+      const bool same =
+          rest.status == 200 && rest.complete && whole.body.compare(at, std::string::npos, rest.body) == 0;
       if (!same) FAIL("resumed above " << k << " - 1: " << rest.status << " " << rest.body.substr(0, 200));
       at += blocks[k].size();
     }
@@ -121,9 +125,12 @@ TEST_CASE("the ways to say where to go on") {
   CHECK(post({{"X-Resume-Seq", "-1"}}).body == whole.body);
   CHECK(post({}).body == whole.body);
   CHECK(post({{"X-Resume-Seq", "5"}}).body == blocks.back());
-  const std::string in_body = R"({"model":"m","stream":true,"messages":[],"resumeSeq":1,"receivedLength":12,"tailFingerprint":")" + fingerprint + "\"}";
+  const std::string in_body =
+      R"({"model":"m","stream":true,"messages":[],"resumeSeq":1,"receivedLength":12,"tailFingerprint":")" +
+      fingerprint + "\"}";
   CHECK(post({}, in_body).body == above_1);
-  const Reply followed = client.ask("GET", "/tidemark/streams/" + kKey, {{"Accept", "text/event-stream"}, {"X-Resume-Seq", "1"}});
+  const Reply followed =
+      client.ask("GET", "/tidemark/streams/" + kKey, {{"Accept", "text/event-stream"}, {"X-Resume-Seq", "1"}});
   CHECK(followed.body == above_1);
   CHECK(followed.headers.get("tidemark-resumed") == "true");
   CHECK(world.asked().size() == 1);
@@ -166,7 +173,8 @@ TEST_CASE("every resume error, in the dialect's shape") {
   }
   const std::string wrong_length = R"({"model":"m","stream":true,"messages":[],"resumeSeq":1,"receivedLength":11})";
   CHECK(error_code(client.ask("POST", kChatPath, with_key(), wrong_length)) == "resume_mismatch");
-  const Reply unknown = client.ask("POST", kChatPath, with_key("unknown-key-of-twenty-characters", {{"X-Resume-Seq", "3"}}), kChatBody);
+  const Reply unknown =
+      client.ask("POST", kChatPath, with_key("unknown-key-of-twenty-characters", {{"X-Resume-Seq", "3"}}), kChatBody);
   CHECK(unknown.status == 410);
   CHECK(error_code(unknown) == "resume_expired");
   CHECK(client.ask("POST", kChatPath, {{"X-Resume-Seq", "3"}}, kChatBody).status == 410);
@@ -186,7 +194,8 @@ TEST_CASE("a stream is forgotten after its time, and dropped where the log needs
   HttpClient client = world.connect();
   const std::string first_epoch(client.ask("POST", kChatPath, with_key(), kChatBody).headers.get("tidemark-epoch"));
   CHECK(world.until([&] { return client.ask("GET", "/tidemark/streams/" + kKey).status == 404; }));
-  CHECK(client.ask("POST", kChatPath, with_key(kKey, {{"Last-Event-ID", first_epoch + "-0"}}), kChatBody).status == 410);
+  CHECK(client.ask("POST", kChatPath, with_key(kKey, {{"Last-Event-ID", first_epoch + "-0"}}), kChatBody).status ==
+        410);
   const Reply again = client.ask("POST", kChatPath, with_key(), kChatBody);
   CHECK(again.status == 200);
   CHECK(again.headers.get("tidemark-epoch") != first_epoch);

@@ -65,7 +65,8 @@ class ScriptedUpstream final : public downstream::Handler {
  private:
   class Body final : public downstream::BodySource {
    public:
-    Body(Answer answer, std::shared_ptr<std::size_t> released) : answer_(std::move(answer)), released_(std::move(released)) {}
+    Body(Answer answer, std::shared_ptr<std::size_t> released)
+        : answer_(std::move(answer)), released_(std::move(released)) {}
 
     downstream::Pull pull(std::string& out, std::size_t max) override {
       while (piece_ < answer_.pieces.size()) {

@@ -10,8 +10,11 @@ using namespace tidemark::test;
 TEST_CASE("a stream comes through with its ids, its headers and its end") {
   World world;
   Answer answer = answer_with(chat_pieces(3));
-  answer.headers = {{"Content-Type", "text/event-stream; charset=utf-8"}, {"X-Request-Id", "r1"}, {"Cache-Control", "private"},
-                    {"x-ratelimit-remaining", "5"}, {"X-Request-Id", "r2"}};
+  answer.headers = {{"Content-Type", "text/event-stream; charset=utf-8"},
+                    {"X-Request-Id", "r1"},
+                    {"Cache-Control", "private"},
+                    {"x-ratelimit-remaining", "5"},
+                    {"X-Request-Id", "r2"}};
   world.upstream_answers({answer});
   HttpClient client = world.connect();
   const Reply reply = client.ask("POST", kChatPath, with_key(), kChatBody);
@@ -43,17 +46,18 @@ TEST_CASE("a request goes up as it came, but for what ends at the proxy") {
   world.upstream_answers({answer_with(chat_pieces(1))});
   const std::string body = R"({ "stream" : true,  "resumeSeq": -1, "x": 1.50, "receivedLength":0})";
   HttpClient client = world.connect();
-  CHECK(client.ask("POST", "/v1/chat/completions?a=b",
-                   {{"Idempotency-Key", kKey},
-                    {"authorization", "Bearer t"},
-                    {"X-B", "2"},
-                    {"X-A", "1"},
-                    {"Connection", "keep-alive, X-Gone"},
-                    {"X-Gone", "1"},
-                    {"TE", "trailers"},
-                    {"Accept-Encoding", "gzip"},
-                    {"X-B", "3"}},
-                   body)
+  CHECK(client
+            .ask("POST", "/v1/chat/completions?a=b",
+                 {{"Idempotency-Key", kKey},
+                  {"authorization", "Bearer t"},
+                  {"X-B", "2"},
+                  {"X-A", "1"},
+                  {"Connection", "keep-alive, X-Gone"},
+                  {"X-Gone", "1"},
+                  {"TE", "trailers"},
+                  {"Accept-Encoding", "gzip"},
+                  {"X-B", "3"}},
+                 body)
             .status == 200);
   const auto asked = world.asked();
   REQUIRE(asked.size() == 1);
@@ -203,32 +207,76 @@ TEST_CASE("a failure before the commit is repeated in silence, a cut after conte
   CHECK(failed.headers.get("retry-after-ms") == "1000");
 }
 
-TEST_CASE("an upstream that nobody listens on is 502, in the dialect's shape") {
-  std::uint16_t unused = 0;
-  {
-    World other;
-    unused = other.port();
+namespace {
+
+/// A proxy with a configuration of the test's own, on a loop in a thread.
+class OtherProxy {
+ public:
+  explicit OtherProxy(const std::string& configuration) : logger_(observe::Level::Off, lines_) {
+    auto loaded = config::load(configuration, {}, [](const std::string&) { return std::nullopt; });
+    if (!loaded.ok()) FAIL(loaded.error().line());
+    config_ = std::move(loaded).value();
+    service_ = std::make_unique<proxy::Service>(loop_, config_, logger_);
+    REQUIRE(service_->listen().empty());
+    thread_ = std::thread([this] { loop_.run(); });
   }
-  World world(R"("retry":{"attempts":1})");
-  const std::string text = R"({"listen":"127.0.0.1:0","retry":{"attempts":1},"upstreams":[{"base_url":"http://127.0.0.1:)" +
-                           std::to_string(unused) + "\"}]}";
-  auto config = config::load(text, {}, [](const std::string&) { return std::nullopt; });
-  REQUIRE(config.ok());
-  std::ostringstream lines;
-  observe::Logger logger(observe::Level::Off, lines);
-  loop::Loop loop;
-  proxy::Service service(loop, config.value(), logger);
-  REQUIRE(service.listen().empty());
-  std::thread thread([&loop] { loop.run(); });
-  HttpClient client(service.port());
+  ~OtherProxy() {
+    loop_.stop();
+    thread_.join();
+  }
+  OtherProxy(const OtherProxy&) = delete;
+  OtherProxy& operator=(const OtherProxy&) = delete;
+  std::uint16_t port() const { return service_->port(); }
+
+ private:
+  std::ostringstream lines_;
+  observe::Logger logger_;
+  loop::Loop loop_;
+  config::Config config_;
+  std::unique_ptr<proxy::Service> service_;
+  std::thread thread_;
+};
+
+std::uint16_t port_of_nobody() {
+  World gone;
+  return gone.port();
+}
+
+}  // namespace
+
+TEST_CASE("an upstream that nobody listens on is 502, in the dialect's shape") {
+  OtherProxy proxy(R"({"listen":"127.0.0.1:0","retry":{"attempts":1},"upstreams":[{"base_url":"http://127.0.0.1:)" +
+                   std::to_string(port_of_nobody()) + "\"}]}");
+  HttpClient client(proxy.port());
   const Reply chat = client.ask("POST", kChatPath, with_key(), kChatBody);
   CHECK(chat.status == 502);
   CHECK(nlohmann::json::parse(chat.body).at("error").at("code") == "upstream_unreachable");
-  const Reply messages = client.ask("POST", "/v1/messages", with_key(), kChatBody);
+  const Reply messages = client.ask("POST", "/v1/messages", with_key(kKey + "2"), kChatBody);
   CHECK(messages.status == 502);
   CHECK(nlohmann::json::parse(messages.body).at("error").at("type") == "api_error");
-  loop.stop();
-  thread.join();
+}
+
+TEST_CASE("where one upstream cannot be reached, the next one is asked") {
+  World world;
+  world.upstream_answers({answer_with(chat_pieces(1))});
+  OtherProxy proxy(
+      R"({"listen":"127.0.0.1:0","retry":{"base_ms":1,"jitter_ms":0},"upstreams":[{"base_url":"http://127.0.0.1:)" +
+      std::to_string(port_of_nobody()) + R"("},{"base_url":"http://127.0.0.1:)" +
+      std::to_string(world.upstream_port()) + "\"}]}");
+  HttpClient client(proxy.port());
+  CHECK(client.ask("POST", kChatPath, with_key(), kChatBody).status == 200);
+  CHECK(world.asked().size() == 1);
+}
+
+TEST_CASE("a client that says how long it waits gets its head in that time") {
+  World world;
+  Answer silent;
+  silent.end = Answer::End::Stall;
+  world.upstream_answers({silent});
+  HttpClient client = world.connect();
+  // hold_max_ms is longer than this client of ours would wait.
+  client.request("POST", kChatPath, {{"X-Stainless-Timeout", "1"}}, kChatBody);
+  CHECK(client.read_head().status == 200);
 }
 
 TEST_CASE("keepalives go out between events while the upstream thinks") {
@@ -262,13 +310,15 @@ TEST_CASE("nothing secret is logged") {
   models.headers = {{"Content-Type", "application/json"}};
   world.upstream_answers({answer_with(chat_pieces(1)), models});
   HttpClient client = world.connect();
-  client.ask("POST", "/v1/chat/completions?key=query-secret", with_key(kKey, {{"Authorization", "Bearer header-secret"}}), kChatBody);
+  client.ask("POST", "/v1/chat/completions?key=query-secret",
+             with_key(kKey, {{"Authorization", "Bearer header-secret"}}), kChatBody);
   client.ask("GET", "/tidemark/streams/" + kKey);
   client.ask("GET", "/v1/models?key=query-secret", {{"x-api-key", "header-secret"}});
   const std::string lines = world.log_lines();
   CHECK(lines.find("stream ended") != std::string::npos);
   CHECK(lines.find("request passed through") != std::string::npos);
-  for (const char* secret : {"query-secret", "header-secret", kKey.c_str()}) CHECK(lines.find(secret) == std::string::npos);
+  for (const char* secret : {"query-secret", "header-secret", kKey.c_str()})
+    CHECK(lines.find(secret) == std::string::npos);
   std::istringstream in(lines);
   for (std::string line; std::getline(in, line);) CHECK(nlohmann::json::accept(line));
 }

@@ -22,16 +22,19 @@ namespace tidemark::test {
 class World {
  public:
   /// `keys`: further keys of the configuration, as JSON members.
-  explicit World(const std::string& keys = "", const std::string& upstream_keys = "") : logger_(observe::Level::Debug, lines_) {
+  explicit World(const std::string& keys = "", const std::string& upstream_keys = "")
+      : logger_(observe::Level::Debug, lines_) {
     REQUIRE(upstream_.listen().empty());
-    const std::string text = R"({"listen":"127.0.0.1:0","upstreams":[{"base_url":"http://127.0.0.1:)" + std::to_string(upstream_.port()) + "/base\"" +
-                             (upstream_keys.empty() ? "" : "," + upstream_keys) + "}]" + (keys.empty() ? "" : "," + keys) + "}";
+    const std::string text =
+        R"({"listen":"127.0.0.1:0","upstreams":[{"base_url":"http://127.0.0.1:)" + std::to_string(upstream_.port()) +
+        "/base\"" + (upstream_keys.empty() ? "" : "," + upstream_keys) + "}]" + (keys.empty() ? "" : "," + keys) + "}";
     auto loaded = config::load(text, {}, [](const std::string&) { return std::nullopt; });
     if (!loaded.ok()) FAIL(loaded.error().line());
     config_ = std::make_unique<config::Config>(std::move(loaded).value());
     service_ = std::make_unique<proxy::Service>(loop_, *config_, logger_);
     REQUIRE(service_->listen().empty());
     port_ = service_->port();
+    upstream_port_ = upstream_.port();
     thread_ = std::thread([this] { loop_.run(); });
   }
   ~World() {
@@ -42,6 +45,7 @@ class World {
   World& operator=(const World&) = delete;
 
   std::uint16_t port() const { return port_; }
+  std::uint16_t upstream_port() const { return upstream_port_; }
   HttpClient connect() const { return HttpClient(port_); }
 
   /// Runs `task` on the loop and waits for what it returns.
@@ -94,6 +98,7 @@ class World {
   std::unique_ptr<config::Config> config_;
   std::unique_ptr<proxy::Service> service_;
   std::uint16_t port_ = 0;
+  std::uint16_t upstream_port_ = 0;
   std::thread thread_;
 };
 

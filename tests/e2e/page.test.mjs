@@ -1,0 +1,260 @@
+// The page in Chromium, with the simulated upstream and the proxy behind it.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { faults, routes } from "../../web/demo/weather.js";
+import { ask, openPage, openStage, recordedText, textOf } from "./stage.mjs";
+
+let stage;
+let recorded;
+before(async () => {
+  stage = await openStage();
+  recorded = await recordedText(stage.upstream);
+  assert.ok(recorded.length > 1000);
+});
+after(() => stage?.close());
+
+async function onPage(run, options) {
+  const { page, errors, close } = await openPage(stage, options);
+  try {
+    await run(page);
+    assert.deepEqual(errors, []);
+  } finally {
+    await close();
+  }
+}
+
+const hopeless = ["reasoning-only", "challenge-json", "challenge-html", "challenge-html-cut"];
+
+for (const { value: fault } of faults.filter(({ value }) => !hopeless.includes(value))) {
+  test(`whole in spite of: ${fault}`, () =>
+    onPage(async (page) => {
+      const answer = await ask(page, { fault });
+      assert.equal(await textOf(answer), recorded);
+      assert.equal(await answer.getAttribute("data-end"), "complete");
+      assert.equal(await page.locator(".error, .aside").count(), 0);
+      assert.equal(await page.locator("#states [data-current]").textContent(), "finalized");
+      const seams = fault.match(/(reset|eof|stall)-after/g)?.length ?? 0;
+      assert.equal(await page.locator("#happenings .seam").count(), seams);
+    }));
+}
+
+for (const route of Object.keys(routes)) {
+  test(`every route: ${route}`, () =>
+    onPage(async (page) => assert.equal(await textOf(await ask(page, { route })), recorded)));
+}
+
+test("thoughts without an answer are shown, and that it was cut is said", () =>
+  onPage(async (page) => {
+    const answer = await ask(page, { fault: "reasoning-only" });
+    assert.ok((await textOf(answer)).length > 0);
+    assert.equal(await answer.getAttribute("data-end"), "truncated");
+    assert.match(await answer.locator(".aside").textContent(), /promoted-reasoning/);
+  }));
+
+for (const route of ["proxy-chat", "proxy-messages", "proxy-responses", "proxy-seq", "direct-seq"]) {
+  test(`the line is cut three times in one answer: ${route}`, () =>
+    onPage(async (page) => {
+      const answer = await ask(page, { route, wait: false });
+      for (let cut = 1; cut <= 3; ++cut) {
+        await page.waitForFunction((size) => document.querySelector(".answer p").textContent.length > size, cut * 250);
+        await page.evaluate(() => document.getElementById("cut").click());
+        await page.waitForFunction((seams) => document.querySelectorAll("#happenings .seam").length === seams, cut);
+      }
+      await page.waitForSelector(".answer[data-end=complete]");
+      assert.equal(await textOf(answer), recorded);
+      assert.equal(await page.locator(".error, .aside").count(), 0);
+    }));
+}
+
+test("stop ends the answer, and is no error", () =>
+  onPage(async (page) => {
+    const answer = await ask(page, { wait: false });
+    await page.waitForFunction(() => document.querySelector(".answer p").textContent.length > 100);
+    await page.click("#stop");
+    await page.waitForSelector(".answer[data-end=stopped]");
+    assert.ok(recorded.startsWith(await textOf(answer)));
+    assert.equal(await page.locator(".error").count(), 0);
+    assert.equal(await textOf(await ask(page)), recorded);
+  }));
+
+test("the drop-in fetch in Chromium: the same bytes, cut or not", () =>
+  onPage(async (page) => {
+    const [whole, cut] = await page.evaluate(async (proxy) => {
+      const { createRecoveringFetch } = await import("./tidemark/index.js");
+      const body = JSON.stringify({ model: "m", stream: true, messages: [] });
+      const ask = async (options, key) => {
+        const headers = { "Content-Type": "application/json", "Idempotency-Key": key };
+        const response = await createRecoveringFetch(options)(`${proxy}/v1/chat/completions`, { method: "POST", body, headers });
+        return (await response.text()).replaceAll(/^id: .*\n/gm, "");
+      };
+      let legs = 0;
+      // The first three legs are cut after some chunks.
+      const flaky = async (input, init) => {
+        const response = await fetch(input, init);
+        if (++legs > 3) return response;
+        let left = 4;
+        const body = response.body.pipeThrough(
+          new TransformStream({
+            transform: (chunk, controller) => (left-- > 0 ? controller.enqueue(chunk) : controller.error(new TypeError("Load failed"))),
+          }),
+        );
+        return new Response(body, response);
+      };
+      return [await ask({}, "an-undisturbed-answer-1"), await ask({ fetch: flaky }, "an-answer-that-is-cut-1")];
+    }, stage.proxy);
+    const nameless = (text) => text.replaceAll(/"(id|created)":("[^"]*"|\d+)/g, '"$1":0');
+    assert.equal(nameless(cut), nameless(whole));
+    assert.ok(cut.includes("[DONE]"));
+  }));
+
+test("the page lives under its content security policy", () =>
+  onPage(async (page) => {
+    const policy = (await fetch(stage.site)).headers.get("Content-Security-Policy");
+    assert.match(policy, /script-src 'self' 'wasm-unsafe-eval';/);
+    assert.doesNotMatch(policy, /unsafe-inline|'unsafe-eval'/);
+    await page.evaluate(() => {
+      globalThis.violations = [];
+      document.addEventListener("securitypolicyviolation", (event) => violations.push(event.violatedDirective));
+    });
+    await ask(page, { fault: "reset-after=40" });
+    assert.deepEqual(await page.evaluate(() => violations), []);
+  }));
+
+const cursorFacts = (page, state) =>
+  page.evaluate((value) => {
+    const cursor = document.createElement("tide-cursor");
+    cursor.setAttribute("state", value);
+    const host = document.querySelector("main");
+    host.replaceChildren(cursor);
+    const { display, animationName, animationDuration, animationIterationCount } = getComputedStyle(cursor);
+    const shimmer = getComputedStyle(cursor, "::after");
+    const facts = {
+      display,
+      animation: [animationName, animationDuration, animationIterationCount].join(" "),
+      shimmer: shimmer.content === "none" ? "none" : `${shimmer.animationDuration} ${shimmer.opacity}`,
+      busy: host.getAttribute("aria-busy"),
+      hidden: cursor.getAttribute("aria-hidden"),
+      size: [cursor.offsetWidth, cursor.offsetHeight],
+    };
+    cursor.remove();
+    return { ...facts, busyAfter: host.getAttribute("aria-busy") };
+  }, state);
+
+test("the cursor blinks while streaming, breathes while a leg is lost, and is gone at the end", () =>
+  onPage(async (page) => {
+    for (const state of ["handshaking", "streaming"]) {
+      const facts = await cursorFacts(page, state);
+      assert.equal(facts.animation, "tide-cursor-blink 0.53s infinite");
+      assert.equal(facts.shimmer, "none");
+      assert.equal(facts.busy, "true");
+    }
+    for (const state of ["compensating", "merging"]) {
+      const facts = await cursorFacts(page, state);
+      assert.equal(facts.animation, "tide-cursor-breathe 1.5s infinite");
+      assert.equal(facts.shimmer, "1.5s 0.16");
+      assert.equal(facts.hidden, "true");
+      assert.equal(facts.busyAfter, null);
+      assert.ok(facts.size[0] > 0 && facts.size[1] > 0);
+    }
+    const { display, busy } = await cursorFacts(page, "finalized");
+    assert.deepEqual({ display, busy }, { display: "none", busy: "false" });
+  }));
+
+test("the cursor keeps still for those who ask for less motion", () =>
+  onPage(
+    async (page) => {
+      for (const state of ["streaming", "compensating"]) {
+        const { animation, display } = await cursorFacts(page, state);
+        assert.match(animation, /^none /);
+        assert.notEqual(display, "none");
+      }
+    },
+    { reducedMotion: "reduce" },
+  ));
+
+test("the cursor is seen with forced colours, and stands on the other side from right to left", () =>
+  onPage(
+    async (page) => {
+      const facts = await page.evaluate(() => {
+        const line = document.createElement("p");
+        line.dir = "rtl";
+        line.append("מים", Object.assign(document.createElement("tide-cursor"), { state: "compensating" }));
+        document.querySelector("main").replaceChildren(line);
+        const cursor = line.lastChild;
+        const text = document.createRange();
+        text.selectNodeContents(line.firstChild);
+        const canvas = document.createElement("span");
+        canvas.style.color = "CanvasText";
+        line.append(canvas);
+        return {
+          left: cursor.getBoundingClientRect().right <= text.getBoundingClientRect().left,
+          colour: getComputedStyle(cursor).backgroundColor === getComputedStyle(canvas).color,
+        };
+      });
+      assert.deepEqual(facts, { left: true, colour: true });
+    },
+    { forcedColors: "active" },
+  ));
+
+test("colour, size and timing are custom properties of any ancestor", () =>
+  onPage(async (page) => {
+    const facts = await page.evaluate(() => {
+      const host = document.querySelector("main");
+      host.style.setProperty("--tide-cursor-colour", "rgb(1, 2, 3)");
+      host.style.setProperty("--tide-cursor-width", "7px");
+      host.style.setProperty("--tide-cursor-blink", "2s");
+      // As a page without a colour of its own for it has it.
+      document.querySelector('link[href="page.css"]').remove();
+      const cursor = Object.assign(document.createElement("tide-cursor"), { state: "handshaking" });
+      host.replaceChildren(cursor);
+      const { backgroundColor, width, animationDuration } = getComputedStyle(cursor);
+      return [backgroundColor, width, animationDuration];
+    });
+    assert.deepEqual(facts, ["rgb(1, 2, 3)", "7px", "2s"]);
+  }));
+
+test("nothing stays behind on the page: neither listener nor timer", async () => {
+  const context = await stage.browser.newContext();
+  await context.addInitScript(() => {
+    const counts = (globalThis.counts = { listeners: 0, added: 0, timers: new Set() });
+    const { addEventListener: add, removeEventListener: remove } = EventTarget.prototype;
+    const global = (target) => target === globalThis || target === document || target === undefined;
+    EventTarget.prototype.addEventListener = function (...all) {
+      if (global(this)) ++counts.listeners, ++counts.added;
+      return add.apply(this ?? globalThis, all);
+    };
+    EventTarget.prototype.removeEventListener = function (...all) {
+      if (global(this)) --counts.listeners;
+      return remove.apply(this ?? globalThis, all);
+    };
+    const { setTimeout: set, clearTimeout: clear } = globalThis;
+    globalThis.setTimeout = (run, delay, ...rest) => {
+      const timer = set(() => (counts.timers.delete(timer), run()), delay, ...rest);
+      counts.timers.add(timer);
+      return timer;
+    };
+    globalThis.clearTimeout = (timer) => (counts.timers.delete(timer), clear(timer));
+  });
+  const page = await context.newPage();
+  try {
+    await page.goto(stage.site);
+    await page.waitForSelector("html[data-ready]");
+    const before = await page.evaluate(() => counts.listeners);
+    for (const fault of ["none", "reset-after=40", "status=504"]) await ask(page, { fault });
+    const left = await page.evaluate(() => ({ ...counts, timers: counts.timers.size }));
+    assert.ok(left.added >= before + 9);
+    assert.deepEqual([left.listeners - before, left.timers], [0, 0]);
+  } finally {
+    await context.close();
+  }
+});
+
+// The last one: three in a row open the proxy's breaker.
+test("a challenge is told truthfully", () =>
+  onPage(async (page) => {
+    for (const fault of hopeless.slice(1)) {
+      const answer = await ask(page, { fault });
+      assert.equal(await answer.getAttribute("data-end"), "failed");
+      assert.match(await answer.locator(".error").textContent(), /challenge/);
+    }
+  }));

@@ -1,0 +1,33 @@
+// Packs the package, installs it into an empty folder and runs the tests there, in Node and in Chromium.
+// With names as arguments only those: node browser.
+import { execFileSync, spawnSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const web = new URL("../", import.meta.url);
+const path = (relative) => fileURLToPath(new URL(relative, web));
+const installed = path("../build/installed/");
+const parts = process.argv.length > 2 ? process.argv.slice(2) : ["node", "browser"];
+
+execFileSync(process.execPath, [path("node_modules/typescript/bin/tsc"), "-p", path("."), "--noEmit"], { stdio: "inherit" });
+rmSync(installed, { recursive: true, force: true });
+mkdirSync(installed, { recursive: true });
+execFileSync("npm", ["pack", "--silent", "--pack-destination", installed], { cwd: path("."), stdio: ["ignore", "ignore", "inherit"] });
+const tarball = readdirSync(installed).find((name) => name.endsWith(".tgz"));
+writeFileSync(`${installed}package.json`, JSON.stringify({ private: true, type: "module" }));
+execFileSync("npm", ["install", "--silent", "--no-package-lock", "--offline", `./${tarball}`], { cwd: installed, stdio: "inherit" });
+cpSync(path("test"), installed, { recursive: true });
+
+const tests = (directory) => readdirSync(directory).filter((name) => name.endsWith(".test.mjs")).map((name) => `${directory}${name}`);
+const files = [];
+if (parts.includes("node")) files.push(...tests(installed));
+if (parts.includes("browser")) {
+  if (existsSync(process.env.TIDEMARK_CHROMIUM ?? "/usr/bin/chromium")) files.push(...tests(path("../tests/e2e/")));
+  else console.log("no Chromium: the page is not tested here");
+}
+const { status } = spawnSync(process.execPath, ["--test", "--test-reporter=spec", "--test-concurrency=1", ...files], {
+  cwd: installed,
+  env: { ...process.env, TIDEMARK_ROOT: path("../") },
+  stdio: "inherit",
+});
+process.exit(status ?? 1);

@@ -1,0 +1,223 @@
+// recoverStream(): an answer to iterate, whole whatever happens underneath.
+import type { EndState, StreamState } from "../engine/actions.js";
+import { TidemarkError } from "../engine/error.js";
+import { checkOptions, resolveUrl, type FetchFunction, type RecoveryOptions, type StreamEvent } from "./options.js";
+import { errorOf } from "./refusal.js";
+import { ensureIdempotencyKey, RequestTemplate } from "./request_template.js";
+import { StreamDriver, type Failure } from "./stream_driver.js";
+
+export interface RecoverStreamOptions extends RecoveryOptions {
+  /** A plain object is sent as JSON. */
+  readonly body?: object | string | undefined;
+  readonly headers?: HeadersInit | undefined;
+  /** Default: POST with a body, GET without. */
+  readonly method?: string | undefined;
+  readonly credentials?: RequestCredentials | undefined;
+  /** Aborting it is a disconnect: the server may go on, and the same key attaches again. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Iterate it once. Leaving the loop is a disconnect. */
+export interface RecoveredAnswer extends AsyncIterable<StreamEvent> {
+  /** The answer's text so far. */
+  readonly text: string;
+  readonly reasoning: string;
+  readonly state: StreamState;
+  /** How it ended; undefined before that, and after a disconnect. */
+  readonly end: EndState | undefined;
+  /** Why it ended so: contract § 3.3's words, or the error's code. */
+  readonly endReason: string | undefined;
+  /** Requests made. */
+  readonly attempts: number;
+  /** Ends the answer for everybody: the server is told to cut the upstream. Resolves when it has answered. */
+  stop(): Promise<void>;
+}
+
+const ownFields = ["body", "headers", "method", "credentials", "signal"] as const;
+
+/** Sends the request at once. Throws a TypeError for an option that is not allowed. */
+export function recoverStream(url: string | URL, options: RecoverStreamOptions = {}): RecoveredAnswer {
+  return new Answer(url, options, "recoverStream");
+}
+
+// So many events wait for the reader before the network does.
+const maxWaitingEvents = 256;
+
+export class Answer implements RecoveredAnswer {
+  readonly #template: RequestTemplate;
+  readonly #driver: StreamDriver;
+  readonly #fetch: FetchFunction;
+  readonly #signal: AbortSignal | undefined;
+  #text = "";
+  #reasoning = "";
+  #state: StreamState = "handshaking";
+  #end: EndState | undefined;
+  #endReason: string | undefined;
+  // The name under which the server keeps this answer; undefined: it keeps none, as far as known.
+  #stream: string | undefined;
+
+  // Events not yet taken. Once #ended, none is added.
+  #waiting: StreamEvent[] = [];
+  #ended = false;
+  // Thrown to the reader after the last event.
+  #error: unknown;
+  // Wakes the reader; there while it waits.
+  #arrived: (() => void) | undefined;
+  // Lets the network go on; there while it waits.
+  #taken: (() => void) | undefined;
+  #iterated = false;
+
+  constructor(url: string | URL, options: RecoverStreamOptions, where: string) {
+    checkOptions(where, options, ownFields);
+    const { body, headers: given, method, credentials, signal, ...recovery } = options;
+    const headers = new Headers(given);
+    const verb = (method ?? (body === undefined ? "GET" : "POST")).toUpperCase();
+    if (body !== undefined && (verb === "GET" || verb === "HEAD")) {
+      throw new TypeError(`${where}: method is "${verb}"; allowed with a body: POST and the like`);
+    }
+    if (!headers.has("Accept")) headers.set("Accept", "text/event-stream");
+    if (body !== undefined && !headers.has("Content-Type")) headers.set("Content-Type", "application/json");
+    if (verb === "POST") ensureIdempotencyKey(headers);
+    this.#template = new RequestTemplate(
+      resolveUrl(where, url),
+      credentials === undefined ? { method: verb } : { method: verb, credentials },
+      headers,
+      typeof body === "object" ? JSON.stringify(body) : body,
+    );
+    this.#fetch = recovery.fetch ?? ((input, init) => globalThis.fetch(input, init));
+    this.#signal = signal;
+    const { onState } = recovery;
+    this.#driver = new StreamDriver(
+      this.#template,
+      {
+        ...recovery,
+        onState: (state) => {
+          this.#state = state;
+          onState?.(state);
+        },
+      },
+      {
+        opened: (response) => {
+          this.#stream = response.headers.get("Tidemark-Stream") ?? undefined;
+        },
+        event: (event) => {
+          this.#text += event.text;
+          this.#reasoning += event.reasoning;
+          this.#waiting.push(event);
+        },
+        flushed: () => this.#arrived?.(),
+        finished: (end, reason) => {
+          this.#end = end;
+          this.#endReason = reason;
+          this.#close(undefined);
+        },
+        failed: (failure) => void this.#fail(failure),
+        roomForMore: () =>
+          this.#waiting.length < maxWaitingEvents ? undefined : new Promise((resolve) => (this.#taken = resolve)),
+      },
+    );
+    // Until the response says otherwise: the server may know the key already.
+    this.#stream = headers.get("Idempotency-Key") ?? undefined;
+    if (signal?.aborted) {
+      this.#state = "finalized";
+      this.#close(signal.reason);
+      return;
+    }
+    signal?.addEventListener("abort", this.#onAbort);
+    this.#driver.start();
+  }
+
+  get text(): string {
+    return this.#text;
+  }
+  get reasoning(): string {
+    return this.#reasoning;
+  }
+  get state(): StreamState {
+    return this.#state;
+  }
+  get end(): EndState | undefined {
+    return this.#end;
+  }
+  get endReason(): string | undefined {
+    return this.#endReason;
+  }
+  get attempts(): number {
+    return this.#driver.attempts;
+  }
+
+  async stop(): Promise<void> {
+    if (this.#ended) return;
+    const stream = this.#stream;
+    this.#driver.stop();
+    if (stream === undefined) return;
+    const headers = new Headers(this.#template.headers);
+    for (const name of ["Content-Type", "Accept", "Idempotency-Key"]) headers.delete(name);
+    const { credentials } = this.#template.settings;
+    const response = await this.#fetch(new URL(`/tidemark/streams/${encodeURIComponent(stream)}`, this.#template.url).href, {
+      method: "DELETE",
+      headers,
+      // The page may be on its way out.
+      keepalive: true,
+      ...(credentials === undefined ? {} : { credentials }),
+    });
+    await response.body?.cancel();
+    // 404: it had not begun, or is over and forgotten.
+    if (!response.ok && response.status !== 404) {
+      throw new TidemarkError("stop_refused", `the server answered ${response.status} when told to stop`, {
+        status: response.status,
+      });
+    }
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<StreamEvent> {
+    if (this.#iterated) throw new TypeError("an answer can be iterated once");
+    this.#iterated = true;
+    return this.#iterate();
+  }
+
+  /** Leaves; the reader, where one waits, is given `reason` as an error. */
+  disconnect(reason?: unknown): void {
+    if (this.#ended) return;
+    this.#driver.abort();
+    this.#waiting = [];
+    this.#close(reason);
+  }
+
+  async *#iterate(): AsyncGenerator<StreamEvent, void, undefined> {
+    try {
+      for (;;) {
+        const events = this.#waiting;
+        this.#waiting = [];
+        this.#taken?.();
+        this.#taken = undefined;
+        yield* events;
+        if (this.#waiting.length > 0) continue;
+        if (this.#ended) break;
+        await new Promise<void>((resolve) => (this.#arrived = resolve));
+        this.#arrived = undefined;
+      }
+      if (this.#error !== undefined) throw this.#error;
+    } finally {
+      this.disconnect();
+    }
+  }
+
+  readonly #onAbort = () => this.disconnect(this.#signal?.reason);
+
+  async #fail(failure: Failure): Promise<void> {
+    this.#end = "failed";
+    const error = await errorOf(failure);
+    this.#endReason = error.code;
+    this.#close(error);
+  }
+
+  #close(error: unknown): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#error = error;
+    this.#signal?.removeEventListener("abort", this.#onAbort);
+    this.#taken?.();
+    this.#arrived?.();
+  }
+}

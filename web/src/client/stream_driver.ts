@@ -1,0 +1,315 @@
+// Carries out the recoverer's orders: requests, timers, the page's signals. One driver, one answer.
+import type { Action, ConnectAction, EndState, FailedAction } from "../engine/actions.js";
+import { loadEngine, type Engine } from "../engine/engine.js";
+import { TidemarkError } from "../engine/error.js";
+import type { Recoverer } from "../engine/recoverer.js";
+import type { FetchFunction, RecoveryOptions, StreamEvent } from "./options.js";
+import { watchPage } from "./page_signals.js";
+import type { RequestTemplate } from "./request_template.js";
+
+/** How the stream failed, with what was left over. */
+export interface Failure {
+  readonly error: TidemarkError;
+  /** The last response, its body unread, where that was the failure. */
+  readonly response: Response | undefined;
+  /** What fetch threw, where that was the failure. */
+  readonly thrown: unknown;
+  /** An event of the stream said so, and has been delivered. */
+  readonly inBand: boolean;
+}
+
+/** The driver's owner. After finished() or failed(), or its own abort(), it hears nothing more. */
+export interface DriverOwner {
+  /** The head of a response that is an event stream; for every leg. */
+  opened?(response: Response): void;
+  event(event: StreamEvent): void;
+  /** The events of one network chunk have all been given out. */
+  flushed?(): void;
+  finished(end: Exclude<EndState, "failed">, reason: string): void;
+  failed(failure: Failure): void;
+  /** Awaited before more is read from the network; undefined: go on. */
+  roomForMore(): Promise<void> | undefined;
+}
+
+interface Leg {
+  readonly attempt: number;
+  readonly controller: AbortController;
+  readonly response: Promise<Response>;
+}
+
+// The longest delay that setTimeout takes.
+const longestDelay = 2 ** 31 - 1;
+
+const now = () => performance.now();
+
+/** A listener that throws must not break the stream: its error is reported as an event listener's would be. */
+function tell<T>(listener: ((value: T) => void) | undefined, value: T): void {
+  try {
+    listener?.(value);
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
+  }
+}
+
+export class StreamDriver {
+  readonly #template: RequestTemplate;
+  readonly #options: RecoveryOptions;
+  readonly #owner: DriverOwner;
+  readonly #fetch: FetchFunction;
+
+  // undefined before the module is there, and after the end.
+  #recoverer: Recoverer | undefined;
+  #over = false;
+  // At most one leg is listened to; its attempt is the recoverer's present one.
+  #leg: Leg | undefined;
+  // The last response of the present leg, until its body is read: a final failure hands it to the owner.
+  #unread: Response | undefined;
+  #thrown: unknown;
+
+  // Orders not yet carried out. A listener may call in while one is: what that leads to comes after them.
+  readonly #orders: Action[] = [];
+  #carryingOut = false;
+
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  // When #timer fires; never later than the recoverer's next deadline.
+  #timerDue = Infinity;
+  #unwatchPage: (() => void) | undefined;
+  // The heartbeat is not judged while either holds.
+  #pageHidden = false;
+  #ownerIsFull = false;
+
+  constructor(template: RequestTemplate, options: RecoveryOptions, owner: DriverOwner) {
+    this.#template = template;
+    this.#options = options;
+    this.#owner = owner;
+    this.#fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
+  }
+
+  get attempts(): number {
+    return this.#recoverer?.attempts ?? this.#lastAttempts;
+  }
+  #lastAttempts = 0;
+
+  /** The first request goes out while the module loads. `open`: it has been answered already. */
+  start(open?: { readonly response: Response; readonly controller: AbortController }): void {
+    this.#leg = open
+      ? { attempt: 1, controller: open.controller, response: Promise.resolve(open.response) }
+      : this.#request(1, (signal) => this.#template.first(signal));
+    loadEngine().then(
+      (engine) => this.#begin(engine),
+      (error: TidemarkError) => {
+        if (this.#over) return;
+        this.#close();
+        this.#owner.failed({ error, response: undefined, thrown: error, inBand: false });
+      },
+    );
+  }
+
+  /** Leaves: nothing is told any more. */
+  abort(): void {
+    if (this.#over) return;
+    if (this.#recoverer !== undefined) {
+      this.#carryOut(this.#recoverer.abort(now()));
+    } else {
+      tell(this.#options.onState, "finalized");
+    }
+    this.#close();
+  }
+
+  /** Ends the answer as stopped; telling the server so is the owner's. */
+  stop(): void {
+    if (this.#over) return;
+    if (this.#recoverer !== undefined) return this.#input((recoverer) => recoverer.stop(now()));
+    this.#close();
+    tell(this.#options.onState, "finalized");
+    this.#owner.finished("stopped", "client-stop");
+  }
+
+  #begin(engine: Engine): void {
+    if (this.#over) return;
+    const { fetch: _fetch, onState: _onState, onSeam: _onSeam, onRetry: _onRetry, ...options } = this.#options;
+    this.#recoverer = engine.createRecoverer({ ...options, path: this.#template.url.pathname });
+    this.#unwatchPage = watchPage({
+      wake: () => this.#input((recoverer) => recoverer.wake(now())),
+      hidden: (hidden) => {
+        this.#pageHidden = hidden;
+        this.#judgeHeartbeat();
+      },
+    });
+    this.#input((recoverer) => recoverer.start(now()));
+  }
+
+  /** Everything that the recoverer hears goes through here. */
+  #input(give: (recoverer: Recoverer) => readonly Action[]): void {
+    if (this.#recoverer === undefined || this.#over) return;
+    this.#carryOut(give(this.#recoverer));
+    this.#setTimer();
+  }
+
+  #carryOut(actions: readonly Action[]): void {
+    this.#orders.push(...actions);
+    if (this.#carryingOut) return;
+    this.#carryingOut = true;
+    try {
+      for (let action = this.#orders.shift(); action !== undefined; action = this.#orders.shift()) this.#obey(action);
+    } finally {
+      this.#carryingOut = false;
+    }
+  }
+
+  #obey(action: Action): void {
+    if (this.#over && action.type !== "state") return;
+    switch (action.type) {
+      case "connect":
+        this.#connect(action);
+        break;
+      case "disconnect":
+        this.#disconnect(action.attempt);
+        break;
+      case "state":
+        tell(this.#options.onState, action.state);
+        break;
+      case "event":
+        this.#owner.event(action);
+        break;
+      case "seam":
+        tell(this.#options.onSeam, action);
+        break;
+      case "retry":
+        tell(this.#options.onRetry, action);
+        break;
+      case "finished":
+        this.#owner.flushed?.();
+        this.#close();
+        this.#owner.finished(action.end, action.reason);
+        break;
+      case "failed":
+        this.#owner.flushed?.();
+        this.#fail(action);
+        break;
+    }
+  }
+
+  #connect(action: ConnectAction): void {
+    const leg =
+      action.attempt === 1 && this.#leg !== undefined
+        ? this.#leg
+        : this.#request(action.attempt, (signal) => this.#template.forLeg(action, signal));
+    this.#leg = leg;
+    this.#unread = this.#thrown = undefined;
+    void this.#follow(leg);
+  }
+
+  #request(attempt: number, init: (signal: AbortSignal) => RequestInit): Leg {
+    const controller = new AbortController();
+    // A fetch that throws instead of rejecting is a lost leg all the same.
+    const response = (async () => this.#fetch(this.#template.url.href, init(controller.signal)))();
+    // Looked at in #follow(), which may come later.
+    response.catch(() => {});
+    return { attempt, controller, response };
+  }
+
+  async #follow(leg: Leg): Promise<void> {
+    const { attempt } = leg;
+    let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+    try {
+      const response = await leg.response;
+      if (leg !== this.#leg) return;
+      this.#unread = response;
+      this.#input((recoverer) => recoverer.handleResponse(now(), attempt, response));
+      // Refused, or left to the owner.
+      if (leg !== this.#leg) return;
+      this.#owner.opened?.(response);
+      reader = response.body?.getReader();
+      for (;;) {
+        const room = this.#owner.roomForMore();
+        if (room !== undefined) await this.#waitForRoom(room);
+        if (leg !== this.#leg) break;
+        const chunk = await reader?.read();
+        if (leg !== this.#leg) break;
+        if (chunk === undefined || chunk.done) {
+          this.#input((recoverer) => recoverer.handleEnd(now(), attempt));
+          break;
+        }
+        this.#input((recoverer) => recoverer.handleBytes(now(), attempt, chunk.value));
+        this.#owner.flushed?.();
+      }
+    } catch (error) {
+      if (leg !== this.#leg) return;
+      this.#thrown = error;
+      this.#input((recoverer) => recoverer.handleFailure(now(), attempt, messageOf(error)));
+    }
+  }
+
+  async #waitForRoom(room: Promise<void>): Promise<void> {
+    this.#ownerIsFull = true;
+    this.#judgeHeartbeat();
+    await room;
+    this.#ownerIsFull = false;
+    this.#judgeHeartbeat();
+  }
+
+  // Bytes that nobody asked for can't be missed.
+  #judgeHeartbeat(): void {
+    this.#input((recoverer) => recoverer.setHidden(now(), this.#pageHidden || this.#ownerIsFull));
+  }
+
+  #disconnect(attempt: number): void {
+    if (this.#leg?.attempt !== attempt) return;
+    const { controller } = this.#leg;
+    this.#leg = this.#unread = undefined;
+    controller.abort();
+  }
+
+  #fail(action: FailedAction): void {
+    const thrown = this.#thrown;
+    const response = this.#unread?.bodyUsed === false && !this.#unread.body?.locked ? this.#unread : undefined;
+    const error = new TidemarkError(action.code, action.message, {
+      status: action.status,
+      retryAfter: action.retryAfterMs,
+      attempts: action.attempts,
+      cause: thrown,
+    });
+    // A response that is handed on must not be aborted with its leg.
+    if (response !== undefined) this.#leg = undefined;
+    this.#close();
+    this.#owner.failed({ error, response, thrown, inBand: action.inBand });
+  }
+
+  #close(): void {
+    this.#over = true;
+    this.#lastAttempts = this.#recoverer?.attempts ?? (this.#leg === undefined ? 0 : 1);
+    const leg = this.#leg;
+    this.#leg = this.#unread = undefined;
+    leg?.controller.abort();
+    this.#unwatchPage?.();
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#recoverer?.free();
+    this.#recoverer = undefined;
+  }
+
+  // A timer that fires too early does no harm: it is kept when the deadline moves away, as it does with every chunk.
+  #setTimer(): void {
+    if (this.#recoverer === undefined) return;
+    const due = this.#recoverer.nextDeadline;
+    if (this.#timer !== undefined && this.#timerDue <= due) return;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (due === Infinity) return;
+    this.#timerDue = due;
+    this.#timer = setTimeout(
+      () => {
+        this.#timer = undefined;
+        this.#input((recoverer) => recoverer.handleTimeout(now()));
+      },
+      Math.min(Math.max(0, Math.ceil(due - now())), longestDelay),
+    );
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,102 @@
+// What the engine tells its owner to do, as plain objects.
+
+export type StreamState = "handshaking" | "streaming" | "compensating" | "merging" | "finalized";
+export type EndState = "complete" | "stopped" | "truncated" | "failed";
+export type EventKind =
+  | "silence"
+  | "progress"
+  | "text"
+  | "reasoning"
+  | "refusal"
+  | "tool-fragment"
+  | "finish"
+  | "terminal"
+  | "error"
+  | "challenge"
+  | "malformed";
+export type FinishReason = "none" | "stop" | "length" | "tool-calls" | "content-filter" | "refusal" | "error" | "other";
+export type LossCause =
+  | "network_error"
+  | "http_status"
+  | "heartbeat_timeout"
+  | "stream_interrupted"
+  | "sequence_hole"
+  | "not_event_stream";
+
+/** Send the request (again). Headers and fields that are absent: the request as the page made it. */
+export interface ConnectAction {
+  readonly type: "connect";
+  /** Counts from 1; every input about this leg names it. */
+  readonly attempt: number;
+  /** `X-Resume-Seq`, `Tidemark-Epoch` and `Last-Event-ID`, those that are to be sent. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** To be put into the JSON body. */
+  readonly bodyFields:
+    | { readonly resumeSeq: number; readonly receivedLength: number; readonly tailFingerprint: string }
+    | undefined;
+}
+/** Give up this leg (abort its request or cancel its body). What it still says is not listened to. */
+export interface DisconnectAction {
+  readonly type: "disconnect";
+  readonly attempt: number;
+}
+export interface StateAction {
+  readonly type: "state";
+  readonly state: StreamState;
+}
+/** An event, delivered exactly once and in order. `name`, `data` and `bytes` are decoded when asked for. */
+export interface EventAction {
+  readonly type: "event";
+  readonly kind: EventKind;
+  readonly finish: FinishReason;
+  /** The stream's number of this event; -1 for one that has none. */
+  readonly seq: number;
+  /** Answer text; "" where the event brings none. */
+  readonly text: string;
+  readonly reasoning: string;
+  /** The `event` field; undefined where the event names none. */
+  readonly name: string | undefined;
+  readonly data: string;
+  /** The event as it came, with the blank line that closes it: ready to be handed to another reader. */
+  readonly bytes: Uint8Array;
+}
+/** A new leg has been joined on. */
+export interface SeamAction {
+  readonly type: "seam";
+  readonly attempt: number;
+  readonly afterSeq: number;
+  /** Events that the new leg sent again, and that were dropped. */
+  readonly duplicates: number;
+}
+export interface RetryAction {
+  readonly type: "retry";
+  /** Number of the coming attempt. */
+  readonly attempt: number;
+  readonly delayMs: number;
+  readonly cause: LossCause;
+}
+export interface FinishedAction {
+  readonly type: "finished";
+  readonly end: Exclude<EndState, "failed">;
+  /** `terminal-marker`, `end-of-body`, `client-stop`, or what the proxy's last comment says. */
+  readonly reason: string;
+}
+export interface FailedAction {
+  readonly type: "failed";
+  readonly code: string;
+  readonly message: string;
+  readonly status: number | undefined;
+  readonly retryAfterMs: number | undefined;
+  readonly attempts: number;
+  /** An error event said so, and has been delivered. */
+  readonly inBand: boolean;
+}
+export type Action =
+  | ConnectAction
+  | DisconnectAction
+  | StateAction
+  | EventAction
+  | SeamAction
+  | RetryAction
+  | FinishedAction
+  | FailedAction;

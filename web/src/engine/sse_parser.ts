@@ -1,0 +1,108 @@
+// Server-sent events, bytes to events, by the WebAssembly core.
+import { TidemarkError } from "./error.js";
+import { FrameReader, type SseMemory } from "./frame.js";
+import { loadCore, type Address, type Core } from "./module.js";
+
+export interface SseEvent {
+  /** undefined where the stream names none. */
+  readonly event: string | undefined;
+  readonly data: string;
+  /** The last event id in force. */
+  readonly id: string;
+}
+
+export interface SseParserOptions {
+  /** A larger event is a TidemarkError, `event_too_large`. Default: 4 MiB. */
+  readonly maxEventBytes?: number | undefined;
+}
+
+const largest = 2 ** 31;
+
+export class SseParser {
+  readonly #core: Core;
+  readonly #frame: FrameReader;
+  readonly #maxEventBytes: number;
+  #handle: Address;
+  // What later frames refer back to.
+  #memory: SseMemory = { id: "", name: "" };
+
+  static async create(options: SseParserOptions = {}): Promise<SseParser> {
+    return new SseParser(await loadCore(), options);
+  }
+
+  constructor(core: Core, options: SseParserOptions = {}) {
+    const { maxEventBytes = 4 << 20 } = options;
+    if (!(maxEventBytes >= 1 && maxEventBytes <= largest)) {
+      throw new RangeError(`maxEventBytes is ${maxEventBytes}; allowed: 1 to ${largest}`);
+    }
+    this.#core = core;
+    this.#maxEventBytes = maxEventBytes;
+    this.#handle = core.exports.tidemark_parser_new(maxEventBytes);
+    this.#frame = new FrameReader(core, core.exports.tidemark_parser_frame(this.#handle));
+    forgotten.register(this, { core, handle: this.#handle }, this);
+  }
+
+  /** The last valid `retry` field, in milliseconds. */
+  get retry(): number | undefined {
+    this.#live();
+    const retry = this.#frame.number;
+    return retry < 0 ? undefined : retry;
+  }
+
+  get lastEventId(): string {
+    return this.#memory.id;
+  }
+
+  /**
+   * The events that this chunk completes. An event larger than allowed is a TidemarkError, `event_too_large`: thrown in
+   * place of that event, after those before it, and by every feed() from then on, until end().
+   */
+  feed(bytes: Uint8Array): Iterable<SseEvent> {
+    const handle = this.#live();
+    if (this.#failed) throw this.#tooLarge();
+    this.#core.exports.tidemark_parser_feed(handle, this.#core.input(bytes));
+    const events = this.#frame.events(this.#memory);
+    if (!this.#failed) return events;
+    if (events.length === 0) throw this.#tooLarge();
+    return this.#thenFail(events);
+  }
+
+  /** End of the stream: an unfinished event is dropped, and the parser is ready for another stream. */
+  end(): void {
+    this.#core.exports.tidemark_parser_end(this.#live());
+  }
+
+  /** Gives its memory back; nothing else may be called afterwards. Doing it again changes nothing. */
+  free(): void {
+    if (this.#handle === 0) return;
+    forgotten.unregister(this);
+    this.#core.exports.tidemark_parser_free(this.#handle);
+    this.#handle = 0;
+  }
+
+  get #failed(): boolean {
+    return this.#frame.stateNumber !== 0;
+  }
+
+  *#thenFail(events: readonly SseEvent[]): Iterable<SseEvent> {
+    yield* events;
+    throw this.#tooLarge();
+  }
+
+  #tooLarge(): TidemarkError {
+    return new TidemarkError(
+      "event_too_large",
+      `an event of the stream is larger than maxEventBytes (${this.#maxEventBytes})`,
+    );
+  }
+
+  #live(): Address {
+    if (this.#handle === 0) throw new Error("this parser has been freed");
+    return this.#handle;
+  }
+}
+
+// For owners that forget to free(): the module's memory is not the garbage collector's.
+const forgotten = new FinalizationRegistry(({ core, handle }: { core: Core; handle: Address }) => {
+  core.exports.tidemark_parser_free(handle);
+});

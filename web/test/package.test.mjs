@@ -1,0 +1,123 @@
+// The package as it is installed: what it holds, how large it is, what importing does, what stays behind.
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { readdir, readFile } from "node:fs/promises";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { brotliCompressSync } from "node:zlib";
+import { chatEvents, endComment, flakyServer } from "./flaky_server.mjs";
+
+const root = new URL("node_modules/tidemark/", import.meta.url);
+
+test("it holds what runs, types and a README, and nothing else", async () => {
+  const files = await readdir(root, { recursive: true, withFileTypes: true });
+  const names = files.filter((entry) => entry.isFile()).map((entry) => entry.name);
+  for (const name of names) assert.match(name, /^(package\.json|README\.md|LICENSE)$|\.d\.ts$|^(index|cursor)\.js$|\.wasm$|^cursor\.css$/);
+  for (const name of ["README.md", "index.d.ts", "index.js", "cursor.js", "cursor.css", "tidemark_core.wasm"]) {
+    assert.ok(names.includes(name), name);
+  }
+  const { dependencies, exports } = JSON.parse(await readFile(new URL("package.json", root), "utf8"));
+  assert.equal(dependencies, undefined);
+  for (const target of Object.values(exports).flatMap((entry) => (typeof entry === "string" ? [entry] : Object.values(entry)))) {
+    await readFile(new URL(target, root));
+  }
+});
+
+test("client and core are at most 30 kB, brotli", async (t) => {
+  let total = 0;
+  for (const file of ["dist/index.js", "dist/tidemark_core.wasm"]) {
+    const size = brotliCompressSync(await readFile(new URL(file, root))).length;
+    t.diagnostic(`${file}: ${size} bytes`);
+    total += size;
+  }
+  assert.ok(total <= 30000, `${total} bytes`);
+});
+
+const node = (code) =>
+  promisify(execFile)(process.execPath, ["--input-type=module", "-e", code], { cwd: fileURLToPath(new URL(".", import.meta.url)) });
+
+test("importing has no effect: no module is loaded, no global is added, the process ends", async () => {
+  const { stdout } = await node(`
+    const before = Object.getOwnPropertyNames(globalThis).length;
+    const compile = WebAssembly.instantiate;
+    WebAssembly.instantiate = () => console.log("compiled");
+    await import("tidemark");
+    await import("tidemark/cursor");
+    console.log(Object.getOwnPropertyNames(globalThis).length - before);
+  `);
+  assert.equal(stdout, "0\n");
+});
+
+test("nothing stays behind after an answer: no timer, no listener, and the process ends by itself", async () => {
+  const events = chatEvents(["a", "b"], { epoch: "e1" });
+  const head = { "Tidemark-Stream": "s", "Tidemark-Epoch": "e1" };
+  const server = await flakyServer(
+    (answer) => answer.head(200, head).send(events[0]).reset(),
+    (answer) => answer.head(200, head).send(events.slice(1).join("") + endComment).end(),
+    (answer) => answer.head(200, head).send(events[0]),
+    (answer) => answer.head(401).end(),
+  );
+  try {
+    const { stdout } = await node(`
+      // A page of which only the listeners are there.
+      const page = new EventTarget();
+      const counted = { timers: new Set(), set: 0, listeners: 0, added: 0 };
+      const { setTimeout: set, clearTimeout: clear } = globalThis;
+      globalThis.setTimeout = (run, ...rest) => {
+        const timer = set(() => { counted.timers.delete(timer); run(); }, ...rest);
+        // Node's own fetch uses some, too.
+        if (new Error().stack.includes("tidemark/dist")) counted.timers.add(timer);
+        if (counted.timers.has(timer)) ++counted.set;
+        return timer;
+      };
+      globalThis.clearTimeout = (timer) => { counted.timers.delete(timer); clear(timer); };
+      globalThis.addEventListener = (...all) => { ++counted.listeners; ++counted.added; page.addEventListener(...all); };
+      globalThis.removeEventListener = (...all) => { --counted.listeners; page.removeEventListener(...all); };
+      globalThis.document = { visibilityState: "visible", addEventListener, removeEventListener };
+      const { recoverStream } = await import("tidemark");
+      const options = { body: { stream: true }, firstRetryDelayMs: 0 };
+      const url = "${server.url}/v1/chat/completions";
+      const answer = recoverStream(url, options);
+      for await (const _ of answer);
+      const left = recoverStream(url, options);
+      for await (const _ of left) break;
+      try { for await (const _ of recoverStream(url, options)); } catch {}
+      console.log(JSON.stringify({ text: answer.text, timers: counted.timers.size, listeners: counted.listeners, added: counted.added, set: counted.set > 0 }));
+    `);
+    assert.deepEqual(JSON.parse(stdout), { text: "ab", timers: 0, listeners: 0, added: 9, set: true });
+  } finally {
+    await server.close();
+  }
+});
+
+test("online, pageshow and becoming visible wake a waiting retry", async () => {
+  const events = chatEvents(["a", "b"], { epoch: "e1" });
+  const head = { "Tidemark-Stream": "s", "Tidemark-Epoch": "e1" };
+  for (const signal of ["online", "pageshow", "visibilitychange"]) {
+    const server = await flakyServer(
+      (answer) => answer.head(503).end(),
+      (answer) => answer.head(200, head).send(events.join("") + endComment).end(),
+    );
+    try {
+      const { stdout } = await node(`
+        const page = new EventTarget();
+        globalThis.addEventListener = (...all) => page.addEventListener(...all);
+        globalThis.removeEventListener = (...all) => page.removeEventListener(...all);
+        globalThis.document = { visibilityState: "visible", addEventListener, removeEventListener };
+        const { recoverStream } = await import("tidemark");
+        const answer = recoverStream("${server.url}/v1/chat/completions", {
+          body: { stream: true },
+          // Longer than this test may take.
+          baseDelayMs: 1e6, maxDelayMs: 1e6,
+          onRetry: () => page.dispatchEvent(new Event("${signal}")),
+        });
+        for await (const _ of answer);
+        console.log(answer.text);
+      `);
+      assert.equal(stdout, "ab\n");
+    } finally {
+      await server.close();
+    }
+  }
+});

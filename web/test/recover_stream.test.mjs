@@ -1,0 +1,315 @@
+// recoverStream() and SilentStreamRecoverer over real sockets.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { test } from "node:test";
+import { chatEvents, endComment, flakyServer } from "./flaky_server.mjs";
+import { recoverStream, SilentStreamRecoverer, TidemarkError, tailFingerprint } from "tidemark";
+
+const words = ["Tides ", "rise ", "and ", "潮 ", "fall", "."];
+const text = words.join("");
+const body = { model: "m", stream: true, messages: [] };
+const proxied = { "Tidemark-Stream": "s", "Tidemark-Epoch": "e1" };
+const fast = { baseDelayMs: 1, jitterMs: 1, firstRetryDelayMs: 1 };
+
+async function withServer(script, run) {
+  const server = await flakyServer(...script);
+  try {
+    return await run(server);
+  } finally {
+    await server.close();
+  }
+}
+
+async function read(answer) {
+  const events = [];
+  for await (const event of answer) events.push(event);
+  return events;
+}
+
+const events = chatEvents(words, { epoch: "e1" });
+const whole = (answer) => answer.head(200, proxied).send(events.join("") + endComment).end();
+
+test("an undisturbed answer", () =>
+  withServer([whole], async ({ url, seen }) => {
+    const states = [];
+    const answer = recoverStream(`${url}/v1/chat/completions`, { body, onState: (state) => states.push(state) });
+    const got = await read(answer);
+    assert.equal(answer.text, text);
+    assert.deepEqual(got.map((event) => event.seq), events.map((_, seq) => seq));
+    assert.equal(got.map((event) => event.text).join(""), text);
+    assert.equal(got[0].kind, "text");
+    assert.equal(JSON.parse(got[0].data).id, "chatcmpl-1");
+    assert.equal(answer.state, "finalized");
+    assert.equal(answer.end, "complete");
+    assert.deepEqual(states, ["handshaking", "streaming", "finalized"]);
+    assert.equal(seen.length, 1);
+    assert.equal(seen[0].headers["content-type"], "application/json");
+    assert.ok(seen[0].headers["idempotency-key"].length >= 20);
+  }));
+
+test("ten cuts in one answer, two of them before any progress", () => {
+  const long = chatEvents(Array.from({ length: 30 }, (_, index) => `word${index} `), { epoch: "e1" });
+  const cutAt = [0, 0, 2, 5, 6, 9, 14, 20, 21, 28];
+  const legs = cutAt.map((upTo, leg) => (answer, request) => {
+    const from = Number(request.headers["x-resume-seq"] ?? -1) + 1;
+    if (leg === 0) return answer.reset();
+    answer.head(200, proxied).send(long.slice(from, upTo).join("")).reset();
+  });
+  const last = (answer, request) =>
+    answer.head(200, proxied).send(long.slice(Number(request.headers["x-resume-seq"]) + 1).join("") + endComment).end();
+  return withServer([...legs, last], async ({ url, seen }) => {
+    const seams = [];
+    const answer = recoverStream(`${url}/v1/chat/completions`, { body, ...fast, onSeam: (seam) => seams.push(seam.afterSeq) });
+    const got = await read(answer);
+    assert.deepEqual(got.map((event) => event.seq), long.map((_, seq) => seq));
+    assert.equal(seen.length, 11);
+    assert.equal(new Set(seen.map((request) => request.headers["idempotency-key"])).size, 1);
+    assert.equal(new Set(seen.map((request) => request.body)).size, 1);
+    assert.equal(seen.at(-1).headers["tidemark-epoch"], "e1");
+    assert.ok(seams.length >= 7);
+  });
+});
+
+test("the drop is in the middle of an event and of a character", () => {
+  const stream = Buffer.from(events.join("") + endComment);
+  const at = stream.indexOf(Buffer.from("潮")) + 1;
+  return withServer(
+    [
+      (answer) => answer.head(200, proxied).send(stream.subarray(0, at)).reset(),
+      (answer, request) =>
+        answer.head(200, proxied).send(events.slice(Number(request.headers["x-resume-seq"]) + 1).join("") + endComment).end(),
+    ],
+    async ({ url }) => {
+      const answer = recoverStream(`${url}/v1/chat/completions`, { body, ...fast });
+      await read(answer);
+      assert.equal(answer.text, text);
+    },
+  );
+});
+
+test("numbered deltas are resumed by X-Resume-Seq and the body fields", () => {
+  const delta = (seq) => `data: ${JSON.stringify({ seq, delta: words[seq] })}\n\n`;
+  return withServer(
+    [
+      (answer) => answer.head().send(delta(0) + delta(1) + delta(2)).reset(),
+      (answer) => answer.head().send(delta(2) + delta(3) + delta(4) + delta(5) + "data: [DONE]\n\n").end(),
+    ],
+    async ({ url, seen }) => {
+      const answer = recoverStream(`${url}/v1/seq`, { body, ...fast });
+      await read(answer);
+      assert.equal(answer.text, text);
+      assert.equal(seen[1].headers["x-resume-seq"], "2");
+      const sent = JSON.parse(seen[1].body);
+      const received = words.slice(0, 3).join("");
+      assert.equal(sent.resumeSeq, 2);
+      assert.equal(sent.receivedLength, received.length);
+      assert.equal(sent.tailFingerprint, await tailFingerprint(received));
+      assert.equal(sent.model, "m");
+    },
+  );
+});
+
+test("refusals that pass are repeated; one that does not is told in the server's words", () => {
+  const refuse = (status, code) => (answer) =>
+    answer.head(status, { "Content-Type": "application/json" }).send(JSON.stringify({ error: { message: "so it is", code } })).end();
+  return withServer([refuse(503, "x"), refuse(504, "y"), refuse(422, "idempotency_key_reused")], async ({ url, seen }) => {
+    const answer = recoverStream(`${url}/v1/chat/completions`, { body, ...fast });
+    await assert.rejects(read(answer), (error) => {
+      assert.ok(error instanceof TidemarkError);
+      assert.equal(error.code, "idempotency_key_reused");
+      assert.equal(error.message, "so it is");
+      assert.equal(error.status, 422);
+      assert.equal(error.attempts, 3);
+      return true;
+    });
+    assert.equal(answer.end, "failed");
+    assert.equal(seen.length, 3);
+  });
+});
+
+test("a Retry-After beyond maxRetryAfterMs is final and says how long", () =>
+  withServer([(answer) => answer.head(503, { "Retry-After": "30" }).end()], async ({ url, seen }) => {
+    await assert.rejects(read(recoverStream(url, { body, ...fast })), { status: 503, retryAfter: 30000 });
+    assert.equal(seen.length, 1);
+  }));
+
+test("retries run out", () =>
+  withServer(Array(3).fill((answer) => answer.reset()), async ({ url, seen }) => {
+    await assert.rejects(read(recoverStream(url, { body, ...fast, maxRetries: 2 })), (error) => {
+      assert.equal(error.code, "network_error");
+      assert.equal(error.attempts, 3);
+      assert.ok(error.cause instanceof TypeError);
+      return true;
+    });
+    assert.equal(seen.length, 3);
+  }));
+
+test("a stalled leg is given up by the heartbeat", () =>
+  withServer(
+    [
+      (answer) => answer.head(200, proxied).send(events[0]),
+      (answer) => answer.head(200, proxied).send(events.slice(1).join("") + endComment).end(),
+    ],
+    async ({ url }) => {
+      const causes = [];
+      const answer = recoverStream(`${url}/v1/chat/completions`, {
+        body,
+        ...fast,
+        heartbeatTimeoutMs: 50,
+        onRetry: (retry) => causes.push(retry.cause),
+      });
+      await read(answer);
+      assert.equal(answer.text, text);
+      assert.deepEqual(causes, ["heartbeat_timeout"]);
+    },
+  ));
+
+test("leaving the loop is a disconnect, and no DELETE", () =>
+  withServer([(answer) => answer.head(200, proxied).send(events[0])], async ({ url, seen, sockets }) => {
+    const answer = recoverStream(`${url}/v1/chat/completions`, { body });
+    for await (const event of answer) {
+      assert.equal(event.text, words[0]);
+      break;
+    }
+    assert.equal(answer.state, "finalized");
+    assert.equal(answer.end, undefined);
+    await once([...sockets][0], "close");
+    assert.equal(seen.length, 1);
+  }));
+
+test("aborting the signal throws its reason", () =>
+  withServer([(answer) => answer.head(200, proxied).send(events[0])], async ({ url, sockets }) => {
+    const controller = new AbortController();
+    const answer = recoverStream(`${url}/v1/chat/completions`, { body, signal: controller.signal });
+    const reason = new Error("enough");
+    await assert.rejects(async () => {
+      for await (const _ of answer) controller.abort(reason);
+    }, reason);
+    await once([...sockets][0], "close");
+    await assert.rejects(read(recoverStream(url, { body, signal: controller.signal })), reason);
+  }));
+
+test("stop() is a DELETE on the same origin, with the credential, and ends the loop", () =>
+  withServer(
+    [(answer) => answer.head(200, proxied).send(events[0]), (answer) => answer.head(200, { "Content-Length": 0 }).end()],
+    async ({ url, seen }) => {
+      const answer = recoverStream(`${url}/v1/chat/completions`, { body, headers: { Authorization: "Bearer t" } });
+      for await (const _ of answer) await answer.stop();
+      assert.equal(answer.end, "stopped");
+      assert.equal(answer.endReason, "client-stop");
+      assert.equal(seen[1].method, "DELETE");
+      assert.equal(seen[1].path, "/tidemark/streams/s");
+      assert.equal(seen[1].headers.authorization, "Bearer t");
+    },
+  ));
+
+test("an abort that the page did not ask for is a lost leg", () =>
+  withServer(
+    [
+      (answer) => answer.head(200, proxied).send(events[0]),
+      (answer) => answer.head(200, proxied).send(events.slice(1).join("") + endComment).end(),
+    ],
+    async ({ url }) => {
+      let cut;
+      const answer = recoverStream(`${url}/v1/chat/completions`, {
+        body,
+        ...fast,
+        fetch: (input, init) => {
+          const controller = new AbortController();
+          cut ??= () => controller.abort();
+          return fetch(input, { ...init, signal: AbortSignal.any([init.signal, controller.signal]) });
+        },
+      });
+      for await (const event of answer) if (event.seq === 0) cut();
+      assert.equal(answer.text, text);
+      assert.equal(answer.attempts, 2);
+    },
+  ));
+
+test("a reader that does not read holds the network up, not the heartbeat", () => {
+  const many = Array.from({ length: 300 }, (_, seq) => `id: e1-${seq}\ndata: {"choices":[{"index":0,"delta":{"content":"${"x".repeat(9000)}"}}]}\n\n`);
+  const end = `id: e1-300\ndata: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\nid: e1-301\ndata: [DONE]\n\n`;
+  return withServer(
+    [(answer) => answer.head(200, proxied).send(many.join("") + end + endComment).end()],
+    async ({ url, seen }) => {
+      const answer = recoverStream(`${url}/v1/chat/completions`, { body, heartbeatTimeoutMs: 40 });
+      const iterator = answer[Symbol.asyncIterator]();
+      await iterator.next();
+      const before = answer.text.length;
+      await new Promise((resolve) => setTimeout(resolve, 150));
+      assert.ok(answer.text.length < 300 * 9000, "all was read ahead");
+      assert.ok(before > 0);
+      for (let next = await iterator.next(); !next.done; next = await iterator.next());
+      assert.equal(answer.text.length, 300 * 9000);
+      assert.equal(seen.length, 1);
+    },
+  );
+});
+
+test("a listener that throws does not break the stream", () =>
+  withServer([whole], async ({ url }) => {
+    const thrown = [];
+    process.setUncaughtExceptionCaptureCallback((error) => thrown.push(error.message));
+    const answer = recoverStream(`${url}/v1/chat/completions`, {
+      body,
+      onState: (state) => {
+        if (state === "streaming") throw new Error("listener");
+      },
+    });
+    await read(answer);
+    process.setUncaughtExceptionCaptureCallback(null);
+    assert.equal(answer.text, text);
+    assert.deepEqual(thrown, ["listener"]);
+  }));
+
+test("misuse is told at the call, with the field and what is allowed", () => {
+  const cases = [
+    [{ maxRetries: -1 }, /maxRetries is -1; allowed: a whole number from 0/],
+    [{ maxRetries: 1.5 }, /maxRetries/],
+    [{ factor: "2" }, /factor is "2"; allowed: a number from 1/],
+    [{ dialect: "klingon" }, /dialect is "klingon"; allowed: auto, openai-chat/],
+    [{ resume: "tail" }, /resume is "tail"; allowed: auto, tidemark/],
+    [{ onState: "x" }, /onState is "x"; allowed: a function/],
+    [{ maxRetry: 3 }, /unknown option maxRetry; allowed: .*maxRetries/],
+    [{ body: {}, method: "get" }, /method is "GET"/],
+  ];
+  for (const [options, message] of cases) {
+    assert.throws(() => recoverStream("http://127.0.0.1:1/", options), { name: "TypeError", message });
+  }
+  assert.throws(() => recoverStream("/relative", { body }), { name: "TypeError", message: /url is "\/relative"/ });
+  assert.throws(() => new SilentStreamRecoverer("nowhere"), TypeError);
+  assert.throws(() => new SilentStreamRecoverer("http://h/", { body }), /unknown option body/);
+});
+
+test("the callback form", () =>
+  withServer(
+    [(answer) => answer.head(200, proxied).send(events.slice(0, 2).join("")).reset(),
+      (answer) => answer.head(200, proxied).send(events.slice(2).join("") + endComment).end(),
+      (answer) => answer.head(400, { "Content-Type": "application/json" }).send("{}").end(),
+      (answer) => answer.head(200, proxied).send(events[0])],
+    async ({ url }) => {
+      const recoverer = new SilentStreamRecoverer(`${url}/v1/chat/completions`, fast);
+      let said = "";
+      let summary;
+      await recoverer.execute(body, (delta) => (said += delta), assert.fail, (done) => (summary = done));
+      assert.equal(said, text);
+      assert.equal(summary.text, text);
+      assert.equal(summary.end, "complete");
+      assert.equal(summary.attempts, 2);
+
+      let error;
+      await recoverer.execute(body, assert.fail, (failure) => (error = failure), assert.fail);
+      assert.equal(error.code, "http_status");
+      assert.equal(error.status, 400);
+
+      const running = recoverer.execute(body, () => recoverer.abort(), assert.fail, assert.fail);
+      await assert.rejects(recoverer.execute(body, () => {}), /still running/);
+      await running;
+    },
+  ));
+
+test("the fingerprint", async () => {
+  assert.equal(await tailFingerprint(""), "cbf29ce484222325");
+  assert.equal(await tailFingerprint("abc"), "e71fa2190541574b");
+  await assert.rejects(tailFingerprint(3), TypeError);
+});

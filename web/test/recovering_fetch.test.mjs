@@ -1,0 +1,208 @@
+// createRecoveringFetch() over real sockets.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { test } from "node:test";
+import { chatEvents, endComment, flakyServer } from "./flaky_server.mjs";
+import { createRecoveringFetch, SseParser, TidemarkError } from "tidemark";
+
+const words = ["Tides ", "rise ", "and ", "潮 ", "fall", "."];
+const events = chatEvents(words, { epoch: "e1" });
+const all = events.join("");
+const proxied = { "Tidemark-Stream": "s", "Tidemark-Epoch": "e1" };
+const fast = { baseDelayMs: 1, jitterMs: 1, firstRetryDelayMs: 1 };
+const post = (extra) => ({
+  method: "POST",
+  headers: { "Content-Type": "application/json" },
+  body: JSON.stringify({ stream: true }),
+  ...extra,
+});
+const whole = (answer) => answer.head(200, proxied).send(all + endComment).end();
+const cut = (answer) => answer.head(200, { ...proxied, "X-Leg": "first" }).send(events.slice(0, 3).join("")).reset();
+const rest = (answer, request) =>
+  answer.head(200, { ...proxied, "X-Leg": "second" }).send(events.slice(Number(request.headers["x-resume-seq"]) + 1).join("") + endComment).end();
+
+async function withServer(script, run) {
+  const server = await flakyServer(...script);
+  try {
+    return await run(server);
+  } finally {
+    await server.close();
+  }
+}
+
+for (const [name, request] of Object.entries({
+  "a string body": (url) => [url, post()],
+  "a URL and bytes": (url) => [new URL(url), post({ body: new TextEncoder().encode(post().body) })],
+  "a Request": (url) => [new Request(url, post())],
+  "a Request and an init": (url) => [new Request(url, post({ body: "{}" })), { body: post().body }],
+})) {
+  test(`one unbroken body out of two legs: ${name}`, () =>
+    withServer([cut, rest], async ({ url, seen }) => {
+      const response = await createRecoveringFetch(fast)(...request(`${url}/v1/chat/completions`));
+      assert.equal(response.status, 200);
+      assert.equal(response.headers.get("X-Leg"), "first");
+      assert.equal(response.url, `${url}/v1/chat/completions`);
+      assert.equal(await response.text(), all);
+      assert.equal(seen.length, 2);
+      assert.equal(seen[0].headers["idempotency-key"], seen[1].headers["idempotency-key"]);
+      assert.ok(seen[0].headers["idempotency-key"].length >= 20);
+      assert.equal(seen[0].body, seen[1].body);
+    }));
+}
+
+test("the page's own Idempotency-Key is kept", () =>
+  withServer([whole], async ({ url, seen }) => {
+    await (await createRecoveringFetch()(url, post({ headers: { "idempotency-key": "mine" } }))).text();
+    assert.equal(seen[0].headers["idempotency-key"], "mine");
+  }));
+
+test("Gemini's path is a stream; so is an event stream that answers any other POST", () =>
+  withServer([cut, rest, cut, rest], async ({ url, seen }) => {
+    const recovering = createRecoveringFetch(fast);
+    const gemini = await recovering(`${url}/v1beta/models/m:streamGenerateContent?alt=sse`, post({ body: "{}" }));
+    assert.equal(await gemini.text(), all);
+    const other = await recovering(`${url}/ask`, post({ body: "question=1" }));
+    assert.equal(await other.text(), all);
+    assert.equal(seen.length, 4);
+    assert.equal(seen[2].headers["idempotency-key"], undefined);
+  }));
+
+test("a refusal that passes is repeated before there is a response", () =>
+  withServer([(answer) => answer.head(503).end(), (answer) => answer.reset(), whole], async ({ url, seen }) => {
+    const response = await createRecoveringFetch(fast)(url, post());
+    assert.equal(response.status, 200);
+    assert.equal(await response.text(), all);
+    assert.equal(seen.length, 3);
+  }));
+
+test("the final failure before a response is the response itself, or what fetch threw", () =>
+  withServer(
+    [
+      (answer) => answer.head(401, { "Content-Type": "application/json" }).send('{"error":1}').end(),
+      (answer) => answer.head(503).send("first").end(),
+      (answer) => answer.head(503, { "Retry-After": "0" }).send("second").end(),
+      (answer) => answer.head(200, { "Content-Type": "application/json" }).send('{"whole":1}').end(),
+      (answer) => answer.reset(),
+    ],
+    async ({ url }) => {
+      const recovering = createRecoveringFetch({ ...fast, maxRetries: 1 });
+      const refused = await recovering(url, post());
+      assert.equal(refused.status, 401);
+      assert.deepEqual(await refused.json(), { error: 1 });
+      const busy = await recovering(url, post());
+      assert.equal(busy.status, 503);
+      assert.equal(await busy.text(), "second");
+      const noStream = await recovering(url, post());
+      assert.deepEqual(await noStream.json(), { whole: 1 });
+      await assert.rejects(createRecoveringFetch({ maxRetries: 0 })(url, post()), { name: "TypeError" });
+    },
+  ));
+
+test("after the response the final failure errors the body", () =>
+  withServer([cut, (answer) => answer.head(410, { "Content-Type": "application/json" }).send("{}").end()], async ({ url }) => {
+    const response = await createRecoveringFetch(fast)(url, post());
+    await assert.rejects(response.text(), (error) => {
+      assert.ok(error instanceof TidemarkError);
+      assert.equal(error.status, 410);
+      assert.equal(error.attempts, 2);
+      return true;
+    });
+  }));
+
+test("an error event of the stream ends the body as it came", () => {
+  const stream = `data: {"error":{"message":"m","type":"server_error","code":"boom","param":null}}\n\n`;
+  return withServer([(answer) => answer.head().send(stream).end()], async ({ url }) => {
+    const response = await createRecoveringFetch(fast)(`${url}/v1/chat/completions`, post());
+    assert.equal(await response.text(), stream);
+  });
+});
+
+test("all else passes through untouched", () =>
+  withServer(
+    [
+      (answer) => answer.head(200, { "Content-Type": "text/event-stream" }).send(events[0]).end(),
+      (answer) => answer.head(200, { "Content-Type": "application/json" }).send("{}").end(),
+      (answer) => answer.head(503).end(),
+      (answer) => answer.head(200, { "Content-Type": "application/json" }).send("{}").end(),
+    ],
+    async ({ url, seen }) => {
+      const recovering = createRecoveringFetch(fast);
+      assert.equal(await (await recovering(url)).text(), events[0]);
+      const plain = await recovering(url, post({ body: '{"stream":false}' }));
+      assert.equal(await plain.text(), "{}");
+      assert.equal((await recovering(url, post({ body: "{}" }))).status, 503);
+      const once = new Response("once").body;
+      await recovering(url, post({ body: once, duplex: "half" }));
+      assert.equal(seen.length, 4);
+      for (const { headers } of seen) assert.equal(headers["idempotency-key"], undefined);
+    },
+  ));
+
+test("aborting by signal errors the body with its reason, and closes the connection", () =>
+  withServer([(answer) => answer.head(200, proxied).send(events[0])], async ({ url, sockets }) => {
+    const controller = new AbortController();
+    const response = await createRecoveringFetch()(url, post({ signal: controller.signal }));
+    const reader = response.body.getReader();
+    await reader.read();
+    const reason = new Error("enough");
+    controller.abort(reason);
+    await assert.rejects(reader.read(), reason);
+    await once([...sockets][0], "close");
+    await assert.rejects(createRecoveringFetch()(url, post({ signal: controller.signal })), reason);
+  }));
+
+test("cancelling the reader closes the connection", () =>
+  withServer([(answer) => answer.head(200, proxied).send(events[0])], async ({ url, sockets }) => {
+    const response = await createRecoveringFetch()(url, post());
+    const reader = response.body.getReader();
+    await reader.read();
+    await reader.cancel();
+    await once([...sockets][0], "close");
+  }));
+
+test("clone() gives both the same unbroken body", () =>
+  withServer([cut, rest], async ({ url }) => {
+    const response = await createRecoveringFetch(fast)(url, post());
+    const copy = response.clone();
+    assert.deepEqual(await Promise.all([response.text(), copy.text()]), [all, all]);
+  }));
+
+test("back-pressure: what the reader does not take stays in the network", () => {
+  const chunk = `id: e1-0\ndata: {"choices":[{"index":0,"delta":{"content":"${"x".repeat(60000)}"}}]}\n\n`;
+  let sent = 0;
+  const pour = async ({ socket }) => {
+    for (let seq = 0; seq < 400; ++seq) {
+      sent += chunk.length;
+      if (!socket.write(chunk.replace("e1-0", `e1-${seq}`))) await once(socket, "drain");
+    }
+  };
+  return withServer(
+    [(answer) => { answer.head(200, proxied); void pour(answer).catch(() => {}); }],
+    async ({ url }) => {
+      const response = await createRecoveringFetch()(url, post());
+      const reader = response.body.getReader();
+      await reader.read();
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      assert.ok(sent < 400 * chunk.length, `all ${sent} bytes were taken`);
+      await reader.cancel();
+    },
+  );
+});
+
+test("options are checked at the call", () => {
+  assert.throws(() => createRecoveringFetch({ maxRetries: "4" }), { name: "TypeError", message: /maxRetries is "4"/ });
+});
+
+test("SseParser: events, retry, last id, and the bound", async () => {
+  const bytes = (text) => new TextEncoder().encode(text);
+  const parser = await SseParser.create({ maxEventBytes: 64 });
+  const got = [...parser.feed(bytes("retry: 5\nid: 7\nevent: x\ndata: a\ndata: b\n\ndata: c\r\n"))];
+  got.push(...parser.feed(bytes("\r\n")));
+  assert.deepEqual(got, [{ event: "x", data: "a\nb", id: "7" }, { event: undefined, data: "c", id: "7" }]);
+  assert.equal(parser.retry, 5);
+  assert.equal(parser.lastEventId, "7");
+  assert.throws(() => [...parser.feed(bytes(`data: ${"x".repeat(100)}\n\n`))], { name: "TidemarkError", code: "event_too_large" });
+  parser.end();
+  parser.free();
+  await assert.rejects(SseParser.create({ maxEventBytes: 0 }), /maxEventBytes is 0/);
+});
