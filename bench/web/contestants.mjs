@@ -16,9 +16,10 @@ const keys = {
 };
 
 /**
- * Each is `(dialect) => (chunks) => text`. `modules`: the package's engine and eventsource-parser's createParser.
+ * Each is `(dialect) => (chunks) => text`. `engine` and `parser` (an SseParser) are the
+ * package's, `createParser` is eventsource-parser's.
  */
-export function contestants({ engine, createParser, SseParser }) {
+export function contestants({ engine, parser, createParser }) {
   return {
     // The client leg as the package drives it: events with their meaning, watched over for resuming.
     tidemark: (dialect) => (chunks) => {
@@ -70,23 +71,20 @@ export function contestants({ engine, createParser, SseParser }) {
         return text;
       };
     },
-    // For parsing alone: events without their meaning.
-    "tidemark, SseParser only": () => {
-      return (chunks, parser) => {
-        let size = 0;
-        for (const chunk of chunks) for (const { data } of parser.feed(chunk)) size += data.length;
-        parser.end();
-        return size;
-      };
+    // Parsing alone: events without their meaning.
+    SseParser: () => (chunks) => {
+      let size = 0;
+      for (const chunk of chunks) for (const { data } of parser.feed(chunk)) size += data.length;
+      parser.end();
+      return size;
     },
-    "eventsource-parser only": () => (chunks) => {
+    "eventsource-parser": () => (chunks) => {
       let size = 0;
       const parser = createParser({ onEvent: ({ data }) => void (size += data.length) });
       const decoder = new TextDecoder();
       for (const chunk of chunks) parser.feed(decoder.decode(chunk, { stream: true }));
       return size;
     },
-    SseParser,
   };
 }
 

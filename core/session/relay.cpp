@@ -184,6 +184,8 @@ void Relay::send_attempt(TimeMs now) {
   next_look_ = 0;
   parser_.reset();
   interpreter_.reset();
+  // A failed attempt's error may look like another dialect's: what the client has not seen decides nothing.
+  if (dialect_guessed_ && !delivered_) options_.dialect.reset();
   if (options_.dialect) interpreter_.emplace(*options_.dialect);
   if (attempt_ > 1) preamble_.next_attempt();
   push(RelayAction::Kind::SendAttempt);

@@ -302,8 +302,9 @@ class Relay {
   std::size_t next_look_ = 0;
   sse::Parser parser_;
   std::optional<dialect::Interpreter> interpreter_;
-  std::string text_;       // of the answer, for the dialect whose ending repeats it
-  std::string reasoning_;  // as long as there is no text
+  bool dialect_guessed_ = false;  // options_.dialect is what a first event told
+  std::string text_;              // of the answer, for the dialect whose ending repeats it
+  std::string reasoning_;         // as long as there is no text
 
   // Events that are held back, framed.
   std::string held_bytes_;

@@ -56,6 +56,7 @@ void Relay::take_event(TimeMs now, const sse::Event& event) {
   if (!interpreter_) {
     if (state_ == RelayState::Holding && dialect::challenge_in(event.data)) return challenged();
     options_.dialect = dialect::from_first_event(event);
+    dialect_guessed_ = true;
     interpreter_.emplace(*options_.dialect);
   }
   // SDKs fail on it.

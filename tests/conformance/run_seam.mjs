@@ -68,8 +68,9 @@ export async function runFingerprints({ cases }, tailFingerprint) {
   for (const item of runnable) {
     const text = decoder.decode(bytesOf(item.text));
     const got = await tailFingerprint(text);
-    if (got !== item.fingerprint) failures.push(`seam/fingerprint: "${item.name}": expected ${item.fingerprint}, got ${got}`);
-    if (text.length !== item.length) failures.push(`seam/fingerprint: "${item.name}": length is ${text.length}`);
+    const where = `seam/fingerprint: "${item.name}"`;
+    if (got !== item.fingerprint) failures.push(`${where}: expected ${item.fingerprint}, got ${got}`);
+    if (text.length !== item.length) failures.push(`${where}: length is ${text.length}`);
   }
   return { cases: runnable.length, runs: runnable.length, skipped: cases.length - runnable.length, failures };
 }

@@ -85,7 +85,7 @@ export async function runSse(cases, SseParser) {
     const expected = JSON.stringify({
       events: testCase.trace
         .filter((entry) => "data" in entry)
-        .map(({ event, data, id }) => ({ event: event === undefined ? undefined : textOf(event), data: textOf(data), id: textOf(id) })),
+        .map(({ event, data, id }) => ({ event: event && textOf(event), data: textOf(data), id: textOf(id) })),
       error: testCase.error === undefined ? undefined : "event_too_large",
       retry: testCase.retry,
       lastEventId: textOf(testCase.last_event_id),
@@ -97,7 +97,8 @@ export async function runSse(cases, SseParser) {
       parser.free();
       ++runs;
       if (got === expected) continue;
-      failures.push(`sse: "${testCase.name}", chunks end at ${ends.slice(0, 10)}: expected ${clip(expected)}, got ${clip(got)}`);
+      const where = `sse: "${testCase.name}", chunks end at ${ends.slice(0, 10)}`;
+      failures.push(`${where}: expected ${clip(expected)}, got ${clip(got)}`);
       break;
     }
   }

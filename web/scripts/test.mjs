@@ -9,7 +9,11 @@ const path = (relative) => fileURLToPath(new URL(relative, web));
 const installed = path("../build/installed/");
 const parts = process.argv.length > 2 ? process.argv.slice(2) : ["node", "browser"];
 
-execFileSync(process.execPath, [path("node_modules/typescript/bin/tsc"), "-p", path("."), "--noEmit"], { stdio: "inherit" });
+function tsc(...parameters) {
+  execFileSync(process.execPath, [path("node_modules/typescript/bin/tsc"), ...parameters], { stdio: "inherit" });
+}
+
+tsc("-p", path("."), "--noEmit");
 rmSync(installed, { recursive: true, force: true });
 mkdirSync(installed, { recursive: true });
 execFileSync("npm", ["pack", "--silent", "--pack-destination", installed], { cwd: path("."), stdio: ["ignore", "ignore", "inherit"] });
@@ -17,6 +21,7 @@ const tarball = readdirSync(installed).find((name) => name.endsWith(".tgz"));
 writeFileSync(`${installed}package.json`, JSON.stringify({ private: true, type: "module" }));
 execFileSync("npm", ["install", "--silent", "--no-package-lock", "--offline", `./${tarball}`], { cwd: installed, stdio: "inherit" });
 cpSync(path("test"), installed, { recursive: true });
+tsc("--noEmit", "--strict", "--exactOptionalPropertyTypes", "--target", "es2022", "--module", "nodenext", "--lib", "es2022,dom,dom.iterable", `${installed}types.ts`);
 
 const tests = (directory) => readdirSync(directory).filter((name) => name.endsWith(".test.mjs")).map((name) => `${directory}${name}`);
 const files = [];

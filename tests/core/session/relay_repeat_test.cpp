@@ -71,6 +71,16 @@ TEST_CASE("relay: an attempt without content is repeated without a trace") {
   }
 }
 
+TEST_CASE("relay: what a failed attempt looked like does not decide the dialect of the next one") {
+  RelayWorld world(relay_options(std::nullopt));
+  world.start().head().data(R"({"error":{"message":"busy","type":"server_error","code":"server_error"}})").eof();
+  while (world.attempt() == 1) world.wait(100);
+  world.head().data(R"({"seq":0,"delta":"Hi"})").data(R"({"seq":1,"done":true})").eof();
+  CHECK(world.relay.dialect() == dialect::Dialect::SeqDelta);
+  CHECK(world.events.size() == 2);
+  CHECK(world.ended(EndState::Complete, EndReason::TerminalMarker));
+}
+
 TEST_CASE("relay: stream_empty_retry_max is met exactly, and then a status tells it") {
   for (const RelaySample& sample : samples()) {
     for (const Fault& fault : empty_faults()) {

@@ -37,18 +37,22 @@ std::ptrdiff_t open_descriptors() {
 TEST_CASE("a kept connection is dropped after its time, or when the upstream closes it") {
   ClientLimits limits;
   limits.idle_timeout_ms = 30;
-  World world({[](RawSocket& peer) {
-                 peer.receive_through("\r\n\r\n");
-                 peer.send(kOk);
-                 CHECK(peer.receive_all().empty());  // until the client closes
-               },
-               answers(kOk)},
-              limits);
-  REQUIRE(world.run() == "200 ok framed");
-  CHECK(world.client.idle_connections() == 1);
-  CHECK(run_until(world.loop, [&] { return world.client.idle_connections() == 0; }));
-  REQUIRE(world.run() == "200 ok framed");
-  CHECK(run_until(world.loop, [&] { return world.client.idle_connections() == 0; }));
+  std::atomic<bool> closed{false};
+  {
+    World world({[&](RawSocket& peer) {
+                   peer.receive_through("\r\n\r\n");
+                   peer.send(kOk);
+                   closed = peer.receive_all().empty();  // until the client closes
+                 },
+                 answers(kOk)},
+                limits);
+    REQUIRE(world.run() == "200 ok framed");
+    CHECK(world.client.idle_connections() == 1);
+    CHECK(run_until(world.loop, [&] { return world.client.idle_connections() == 0; }));
+    REQUIRE(world.run() == "200 ok framed");
+    CHECK(run_until(world.loop, [&] { return world.client.idle_connections() == 0; }));
+  }
+  CHECK(closed);
 }
 
 TEST_CASE("no more connections are kept than may be, and none that is out of step") {
