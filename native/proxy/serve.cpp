@@ -50,9 +50,10 @@ struct Service::Parts {
         look(loop) {}
 
   ~Parts() {
-    // Bodies and runs point at all the rest.
+    // Bodies and runs point at all the rest, and those that were retired die with a turn of the loop.
     server.close_all();
     registry.clear();
+    loop.run_one(0);
   }
   Parts(const Parts&) = delete;
   Parts& operator=(const Parts&) = delete;
