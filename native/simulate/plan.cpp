@@ -52,12 +52,6 @@ std::string error_frame(dialect::Dialect spoken) {
   return frame({event.name, event.data});
 }
 
-Script reasoning_script(dialect::Dialect spoken) {
-  Script script = render(spoken, Pieces{built_in_reasoning(), {}});
-  script.events.resize(std::min(script.events.size(), script.preamble + built_in_reasoning().size()));
-  return script;
-}
-
 }  // namespace
 
 Plan plan_stream(const Script& script, const Fault& fault, std::size_t from) {
@@ -99,11 +93,9 @@ Plan plan_stream(const Script& script, const Fault& fault, std::size_t from) {
     case FaultKind::PreambleOnly:
       plan.frames = frames(script, from, script.preamble);
       break;
-    case FaultKind::ReasoningOnly: {
-      const Script reasoning = reasoning_script(script.dialect);
-      plan.frames = frames(reasoning, from, kAll);
+    case FaultKind::ReasoningOnly:
+      plan.frames = frames(script, from, script.thoughts);
       break;
-    }
     case FaultKind::ErrorEvent:
       plan.frames = frames(script, from, script.preamble);
       plan.frames.push_back(error_frame(script.dialect));

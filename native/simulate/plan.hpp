@@ -29,7 +29,7 @@ struct Plan {
 };
 
 /// The plan for a stream: `script` from its event number `from` on, with `fault`. A reset before the response has no
-/// frames and PlanEnd::Reset with status 0.
+/// frames and PlanEnd::Reset with status 0. FaultKind::ReasoningOnly wants a script that begins with reasoning.
 Plan plan_stream(const Script& script, const Fault& fault, std::size_t from);
 
 }  // namespace tidemark::simulate

@@ -67,7 +67,6 @@ void render_openai_chat(Script& script, const Pieces& pieces) {
         {"choices", Json::array({{{"index", 0}, {"delta", std::move(delta)}, {"finish_reason", std::move(finish)}}})}};
   };
   script.events.push_back(unnamed(chunk({{"role", "assistant"}, {"content", ""}}, nullptr)));
-  script.preamble = script.events.size();
   for (const std::string& piece : pieces.reasoning) {
     script.events.push_back(unnamed(chunk({{"reasoning_content", piece}}, nullptr)));
   }
@@ -107,7 +106,6 @@ void render_openai_responses(Script& script, const Pieces& pieces) {
          {"output_index", 0},
          {"summary_index", 0},
          {"part", {{"type", "summary_text"}, {"text", ""}}}});
-    script.preamble = script.events.size();
     for (const std::string& piece : pieces.reasoning) {
       joined += piece;
       say({{"type", "response.reasoning_summary_text.delta"},
@@ -148,7 +146,6 @@ void render_openai_responses(Script& script, const Pieces& pieces) {
        {"output_index", index},
        {"content_index", 0},
        {"part", {{"type", "output_text"}, {"text", ""}, {"annotations", Json::array()}}}});
-  if (pieces.reasoning.empty()) script.preamble = script.events.size();
   for (const std::string& piece : pieces.text) {
     say({{"type", "response.output_text.delta"},
          {"item_id", "msg_simulated"},
@@ -191,10 +188,7 @@ void render_anthropic_messages(Script& script, const Pieces& pieces) {
   const auto block = [&](const Json& start, std::string_view delta_type, std::string_view key,
                          const std::vector<std::string>& deltas) {
     say({{"type", "content_block_start"}, {"index", index}, {"content_block", start}});
-    if (index == 0) {
-      say({{"type", "ping"}});
-      script.preamble = script.events.size();
-    }
+    if (index == 0) say({{"type", "ping"}});
     for (const std::string& piece : deltas) {
       say({{"type", "content_block_delta"}, {"index", index}, {"delta", {{"type", delta_type}, {key, piece}}}});
     }
@@ -219,6 +213,28 @@ void render_seq_delta(Script& script, const Pieces& pieces) {
   script.events.push_back(unnamed({{"seq", seq}, {"done", true}}));
 }
 
+// Numbers the events, counts what comes before the content and what is reasoning; calls `heard` with what each means.
+template <class Heard>
+void measure(Script& script, Heard heard) {
+  dialect::Interpreter interpreter(script.dialect);
+  bool content = false;
+  bool answer = false;
+  for (std::size_t i = 0; i < script.events.size(); ++i) {
+    sse::Event event;
+    event.name = script.events[i].name;
+    event.data = script.events[i].data;
+    const dialect::Meaning meaning = interpreter.interpret(event);
+    script.events[i].sequence = meaning.sequence;
+    if (dialect::is_content(meaning.kind)) {
+      content = true;
+      answer = answer || meaning.kind != dialect::Kind::Reasoning;
+      if (!answer) script.thoughts = i + 1;
+    }
+    if (!content) script.preamble = i + 1;
+    heard(meaning);
+  }
+}
+
 bool has_event_lines(Dialect dialect) {
   return dialect == Dialect::OpenaiResponses || dialect == Dialect::AnthropicMessages;
 }
@@ -229,6 +245,14 @@ std::string Pieces::joined_text() const {
   std::string joined;
   for (const std::string& piece : text) joined += piece;
   return joined;
+}
+
+std::size_t Script::above(seam::Seq watermark) const {
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    if (events[i].sequence && static_cast<seam::Seq>(*events[i].sequence) <= watermark) next = i + 1;
+  }
+  return next;
 }
 
 Pieces built_in_pieces() { return {{}, into_pieces(kBuiltInText)}; }
@@ -256,6 +280,7 @@ Script render(Dialect dialect, const Pieces& pieces) {
     case Dialect::Opaque:
       break;  // excluded by the precondition
   }
+  measure(script, [](const dialect::Meaning&) {});
   return script;
 }
 
@@ -295,26 +320,21 @@ Result<Recording, std::string> Recording::load(const std::string& file, std::opt
   if (script.dialect == Dialect::OpenaiChat && script.events.back().data != "[DONE]")
     script.events.push_back({"", "[DONE]"});
 
-  dialect::Interpreter interpreter(script.dialect);
-  bool content = false;
-  for (ScriptEvent& scripted : script.events) {
-    if (!has_event_lines(script.dialect)) scripted.name.clear();
-    sse::Event event;
-    event.name = scripted.name;
-    event.data = scripted.data;
-    const dialect::Meaning meaning = interpreter.interpret(event);
-    content = content || dialect::is_content(meaning.kind);
-    if (!content) ++script.preamble;
+  if (!has_event_lines(script.dialect)) {
+    for (ScriptEvent& event : script.events) event.name.clear();
+  }
+  measure(script, [&recording](const dialect::Meaning& meaning) {
     if (!meaning.reasoning.empty()) recording.pieces_.reasoning.emplace_back(meaning.reasoning);
     if (!meaning.text.empty()) recording.pieces_.text.emplace_back(meaning.text);
-  }
+  });
   recording.recorded_ = std::move(script);
   return recording;
 }
 
-Script Recording::script(Dialect endpoint) const {
-  if (recorded_ && recorded_->dialect == endpoint) return *recorded_;
-  return render(endpoint, pieces_);
+Script Recording::script(Dialect endpoint, Reasoning reasoning) const {
+  Script script = recorded_ && recorded_->dialect == endpoint ? *recorded_ : render(endpoint, pieces_);
+  if (reasoning == Reasoning::AsRecorded || script.thoughts > 0) return script;
+  return render(endpoint, Pieces{built_in_reasoning(), pieces_.text});
 }
 
 }  // namespace tidemark::simulate

@@ -1,6 +1,7 @@
 // Requests to the simulated upstream, and the paced bodies of its answers.
 #include "native/simulate/simulated_upstream.hpp"
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -74,6 +75,11 @@ std::string identity_of(const http::RequestHead& head, Json body) {
   identity += '\n';
   identity += body.dump(-1, ' ', false, Json::error_handler_t::replace);
   return identity;
+}
+
+bool shows_reasoning(const std::vector<Fault>& faults) {
+  return std::any_of(faults.begin(), faults.end(),
+                     [](const Fault& fault) { return fault.kind == FaultKind::ReasoningOnly; });
 }
 
 std::string whole_answer(Dialect spoken, const std::string& text) {
@@ -192,7 +198,11 @@ class PacedBody final : public downstream::BodySource {
 
 SimulatedUpstream::SimulatedUpstream(loop::Loop& loop, Recording recording, std::vector<Fault> program,
                                      TimeMs interval_ms)
-    : loop_(loop), recording_(std::move(recording)), schedule_(std::move(program)), interval_ms_(interval_ms) {}
+    : loop_(loop),
+      recording_(std::move(recording)),
+      program_thinks_(shows_reasoning(program)),
+      schedule_(std::move(program)),
+      interval_ms_(interval_ms) {}
 
 void SimulatedUpstream::handle(std::shared_ptr<downstream::Exchange> exchange) {
   const http::RequestHead& head = exchange->head();
@@ -226,6 +236,7 @@ void SimulatedUpstream::handle(std::shared_ptr<downstream::Exchange> exchange) {
     return;
   }
   Fault fault;
+  bool thinks = program_thinks_;
   if (const std::string* own = head.headers.find("X-Simulate")) {
     const auto faults = parse_faults(*own);
     if (!faults) {
@@ -233,6 +244,7 @@ void SimulatedUpstream::handle(std::shared_ptr<downstream::Exchange> exchange) {
       return;
     }
     fault = schedule_.next(identity_of(head, body), faults.value());
+    thinks = shows_reasoning(faults.value());
   } else {
     fault = schedule_.next();
   }
@@ -247,12 +259,15 @@ void SimulatedUpstream::handle(std::shared_ptr<downstream::Exchange> exchange) {
     exchange->respond(make_head(200, "application/json"), whole_answer(*spoken, recording_.pieces().joined_text()));
     return;
   }
-  answer_stream(exchange, *spoken, fault, *spoken == Dialect::SeqDelta ? static_cast<std::size_t>(*watermark + 1) : 0);
+  // A resumed answer must be the one that was begun: on /v1/seq all attempts under one list have the same events. The
+  // other dialects start anew, and only the attempt that shows nothing but reasoning has any.
+  const bool resumable = *spoken == Dialect::SeqDelta;
+  if (!resumable) thinks = fault.kind == FaultKind::ReasoningOnly;
+  const Script script = recording_.script(*spoken, thinks ? Reasoning::First : Reasoning::AsRecorded);
+  answer_stream(exchange, plan_stream(script, fault, resumable ? script.above(*watermark) : 0));
 }
 
-void SimulatedUpstream::answer_stream(const std::shared_ptr<downstream::Exchange>& exchange, Dialect spoken,
-                                      const Fault& fault, std::size_t from) {
-  Plan plan = plan_stream(recording_.script(spoken), fault, from);
+void SimulatedUpstream::answer_stream(const std::shared_ptr<downstream::Exchange>& exchange, Plan plan) {
   http::ResponseHead head = make_head(plan.status, plan.content_type);
   const bool whole = plan.content_type != "text/event-stream" && plan.end == PlanEnd::EndOfBody;
   if (whole) {

@@ -24,11 +24,11 @@ class SimulatedUpstream final : public downstream::Handler {
   void handle(std::shared_ptr<downstream::Exchange> exchange) override;
 
  private:
-  void answer_stream(const std::shared_ptr<downstream::Exchange>& exchange, dialect::Dialect spoken, const Fault& fault,
-                     std::size_t from);
+  void answer_stream(const std::shared_ptr<downstream::Exchange>& exchange, Plan plan);
 
   loop::Loop& loop_;
   Recording recording_;
+  bool program_thinks_;  // the program's own faults include the one that shows reasoning
   FaultSchedule schedule_;
   TimeMs interval_ms_;
 };

@@ -47,7 +47,9 @@ const Dialect kSpoken[] = {Dialect::OpenaiChat, Dialect::OpenaiResponses, Dialec
                            Dialect::SeqDelta};
 
 Plan plan_of(Dialect spoken, const char* fault, std::size_t from = 0) {
-  return plan_stream(Recording().script(spoken), parse_fault(fault).value(), from);
+  const Fault parsed = parse_fault(fault).value();
+  const Reasoning reasoning = parsed.kind == FaultKind::ReasoningOnly ? Reasoning::First : Reasoning::AsRecorded;
+  return plan_stream(Recording().script(spoken, reasoning), parsed, from);
 }
 
 TEST_CASE("the built-in answer reads the same in every dialect", "[simulate]") {
