@@ -67,6 +67,9 @@ class JsonReader {
   /// The value's text, whatever it is.
   std::string_view raw();
 
+  /// What has not been read; empty after an error.
+  std::string_view rest() const { return {at_, static_cast<std::size_t>(end_ - at_)}; }
+
   /// Whether exactly one value has been read, without an error and with nothing but white space after it.
   bool at_end();
   bool failed() const { return failed_; }

@@ -198,8 +198,8 @@ void Relay::parse(TimeMs now, std::string_view chunk) {
   if (!first_byte_seen_) {
     const std::size_t first = chunk.find_first_not_of(" \t\r\n");
     first_byte_seen_ = first != std::string_view::npos;
-    // No field of an event stream begins so: a JSON or HTML body under a false name.
-    if (first_byte_seen_ && (chunk[first] == '{' || chunk[first] == '<')) {
+    // No field of an event stream begins so: a JSON or HTML body, or a challenge's bare words, under a false name.
+    if (first_byte_seen_ && is_no_event_stream(chunk.substr(first))) {
       move(RelaySignal::OtherBody);
       return peek(now, chunk);
     }
@@ -228,6 +228,9 @@ void Relay::take_tail(TimeMs now) {
   sse::Event event;
   if (parser_.end(opaque ? sse::Parser::Tail::Discard : sse::Parser::Tail::Dispatch, event) != sse::Step::Event) return;
   if (state_ == RelayState::Holding && dialect::challenge_in(event.data)) return challenged();
+  if (state_ == RelayState::Holding && dialect::is_cut_challenge_body({}, event.data, dialect::BodyEnd::Lost)) {
+    return challenged();
+  }
   dialect::Interpreter probe = interpreter_ ? *interpreter_ : dialect::Interpreter(dialect::from_first_event(event));
   if (probe.interpret(event).kind != dialect::Kind::Malformed) take_event(now, event);
 }

@@ -229,6 +229,7 @@ class Relay {
   void pass_through(bool whole);
   bool is_challenge() const;
   bool is_worth_a_look() const;
+  static bool is_no_event_stream(std::string_view beginning);
   RelayError upstream_said() const;
 
   // relay_events.cpp: what events mean for the stream

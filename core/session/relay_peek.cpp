@@ -19,19 +19,19 @@ constexpr bool may_pass(int status) {
   return false;
 }
 
+// As far as both go.
+bool agree(std::string_view a, std::string_view b) {
+  const std::size_t common = a.size() < b.size() ? a.size() : b.size();
+  return a.substr(0, common) == b.substr(0, common);
+}
+
 // By the first bytes: a JSON object, a page, a data line or the frame's bare words. Anything else, be it JSON (Gemini
 // streams an array) or text that is streamed, need not wait.
 bool may_become_challenge(std::string_view body) {
   const std::size_t first = body.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
   if (first == std::string_view::npos) return true;
   body.remove_prefix(first);
-  if (body[0] == '{' || body[0] == '<') return true;
-  constexpr std::array<std::string_view, 3> kBeginnings{"data:", "FAIL_SYS_", "RGV587"};
-  for (const std::string_view beginning : kBeginnings) {
-    const std::size_t common = body.size() < beginning.size() ? body.size() : beginning.size();
-    if (body.substr(0, common) == beginning.substr(0, common)) return true;
-  }
-  return false;
+  return body[0] == '{' || body[0] == '<' || agree(body, "data:") || agree(body, "FAIL_SYS_") || agree(body, "RGV587");
 }
 
 }  // namespace
@@ -73,8 +73,15 @@ bool Relay::is_challenge() const {
   return challenge_header_ || dialect::is_challenge_body(status_, content_type_, peeked_);
 }
 
+bool Relay::is_no_event_stream(std::string_view beginning) {
+  return beginning[0] == '{' || beginning[0] == '<' || agree(beginning, "FAIL_SYS_") || agree(beginning, "RGV587");
+}
+
 void Relay::judge_body(TimeMs now, bool whole) {
   if (is_challenge()) return challenged();
+  // Beyond, it is the look that is cut, not the body.
+  const bool is_all = peeked_.size() < dialect::kMaxChallengeBytes;
+  if (is_all && dialect::is_cut_challenge_body(content_type_, peeked_, dialect::BodyEnd::Proper)) return challenged();
   if (stream_head_) {
     if (!repeat(now, Loss::Empty)) fail(Loss::Empty, upstream_said().message);
     return;
@@ -86,6 +93,7 @@ void Relay::judge_body(TimeMs now, bool whole) {
 // The connection was lost in the middle of the body.
 void Relay::lose_body(TimeMs now, std::string_view message) {
   if (is_challenge()) return challenged();
+  if (dialect::is_cut_challenge_body(content_type_, peeked_, dialect::BodyEnd::Lost)) return challenged();
   const Loss loss = stream_head_ ? Loss::Empty : may_pass(status_) ? Loss::Status : Loss::Unreachable;
   if (repeat(now, loss)) return;
   fail(loss == Loss::Status ? Loss::Unreachable : loss, message);

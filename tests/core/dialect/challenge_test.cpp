@@ -47,11 +47,63 @@ TEST_CASE("the JSON frame") {
   }
 }
 
-TEST_CASE("the JSON frame, cut anywhere after what gives it away") {
-  const std::size_t known = kFrame.find("FAIL_SYS_USER_VALIDATE\"") + sizeof "FAIL_SYS_USER_VALIDATE";
-  for (std::size_t size = 0; size <= kFrame.size(); ++size) {
+// From which size on the beginnings of `body` are a challenge, and that all longer ones are.
+template <class Is>
+std::size_t known_from(std::string_view body, Is is_challenge) {
+  std::size_t from = body.size() + 1;
+  for (std::size_t size = body.size() + 1; size-- > 0;) {
+    if (!is_challenge(body.substr(0, size))) break;
+    from = size;
+  }
+  for (std::size_t size = 0; size < from && size <= body.size(); ++size) {
     INFO(size);
-    REQUIRE(is_challenge_body(200, "application/json", kFrame.substr(0, size)) == (size >= known));
+    CHECK_FALSE(is_challenge(body.substr(0, size)));
+  }
+  return from;
+}
+
+bool begins_challenge(std::string_view body) { return is_challenge_body(200, "application/json", body); }
+bool is_challenge_at_end(std::string_view body) {
+  return begins_challenge(body) || is_cut_challenge_body("application/json", body, BodyEnd::Proper);
+}
+
+TEST_CASE("the JSON frame, cut anywhere after what gives it away") {
+  const std::string second = R"({"ret":["SUCCESS","RGV587_ERROR::SM::\"busy\""],"v":1})";
+  const std::string single = R"({ "ret" : "FAIL_SYS_USER_VALIDATE::x" })";
+  for (const std::string& start : {std::string(), std::string("data: "), std::string("\xEF\xBB\xBF \r\n")}) {
+    for (const std::string& frame : {std::string(kFrame), second, single}) {
+      const std::string body = start + frame;
+      INFO(body);
+      const bool rgv = frame == second;
+      const std::size_t sign = body.find(rgv ? "RGV587" : "FAIL_SYS_USER_VALIDATE");
+      // While more may come the whole sign is wanted, at the end as much of it as nothing else begins with.
+      CHECK(known_from(body, begins_challenge) == sign + (rgv ? 6 : 22));
+      CHECK(known_from(body, is_challenge_at_end) == sign + (rgv ? 4 : 13));
+    }
+  }
+  for (const std::string_view event : {R"({"ret":["FAIL_SYS_USER_VALI)", R"({"v":1,"ret":["RGV58)"}) {
+    INFO(event);
+    CHECK(challenge_in(event).present);
+  }
+}
+
+TEST_CASE("the bare words, cut: a body's only") {
+  CHECK(known_from("RGV587_ERROR::SM", is_challenge_at_end) == 4);
+  CHECK(known_from("FAIL_SYS_USER_VALIDATE", is_challenge_at_end) == 13);
+  CHECK_FALSE(challenge_in("FAIL_SYS_USER_VALI").present);
+  CHECK_FALSE(challenge_in("RGV5").present);
+}
+
+TEST_CASE("what is cut before it gives anything away, or says something else, is no challenge") {
+  for (const std::string_view none :
+       {R"({"ret":["F)", R"({"ret":["FAIL_SYS_)", R"({"ret":["FAIL_SYS_UNAUTHORIZED)", R"({"ret":["FAIL_SYS_USE)",
+        R"({"ret":["RGV)", R"({"ret":[")", R"({"ret":["the word FAIL_SYS_USER_VALI)", R"({"ret":["FAIL_SYS_USER_DATA)",
+        R"({"ret":["FAIL_SYS_USER"]})", R"({"ret":["FAIL_SYS_USER",)", R"({"data":{"ret":["FAIL_SYS_USER_VALI)",
+        R"({"text":"FAIL_SYS_USER_VALI)", R"({"ret":["RGV5"]})",
+        R"({"choices":[{"text":"{\"ret\":[\"FAIL_SYS_USER_VALI)", "RGV", "RGV588", "FAIL_SYS_USE", "a FAIL_SYS_USER"}) {
+    INFO(none);
+    CHECK_FALSE(is_challenge_at_end(none));
+    CHECK_FALSE(challenge_in(none).present);
   }
 }
 
@@ -68,8 +120,43 @@ TEST_CASE("captcha pages, with any status, whole or cut") {
   CHECK(is_challenge_body(202, "text/html", kAws.substr(0, kAws.find(" = []"))));
 }
 
+TEST_CASE("captcha pages cut inside of what gives them away") {
+  struct Case {
+    std::string_view sign;
+    std::size_t enough;
+  };
+  for (const Case& c :
+       {Case{"/punish?", 7}, Case{"_____tmd_____", 8}, Case{"x5secdata", 5}, Case{"cf_chl_", 6},
+        Case{"/orchestrate/chl_page/", 13}, Case{"/orchestrate/jsch/", 13}, Case{"/orchestrate/captcha/", 13},
+        Case{"cf-challenge-running", 12}, Case{"AwsWafIntegration", 6}, Case{"awsWafCookieDomainList", 6},
+        Case{".awswaf.com/", 7}, Case{"gokuProps", 5}}) {
+    INFO(c.sign);
+    const std::string before = "<html><script>x=1;";
+    const auto at_end = [](std::string_view body) {
+      return is_challenge_body(200, "text/html", body) || is_cut_challenge_body("text/html", body, BodyEnd::Proper);
+    };
+    const std::string page = before + std::string(c.sign);
+    CHECK(known_from(page, at_end) == before.size() + c.enough);
+    const std::string cut = page.substr(0, page.size() - 1);
+    CHECK_FALSE(is_challenge_body(200, "text/html", cut + " "));
+    CHECK_FALSE(is_cut_challenge_body("text/html", cut + " ", BodyEnd::Lost));
+    CHECK_FALSE(is_cut_challenge_body("application/json", cut.substr(6), BodyEnd::Lost));
+  }
+  for (const std::string_view title : {"<title>Just a moment...</title>", "<title>Captcha Interception</title>"}) {
+    const std::string page = "<!DOCTYPE html><html><head>" + std::string(title) + "<meta";
+    CHECK(is_cut_challenge_body("text/html", page, BodyEnd::Lost));
+    CHECK_FALSE(is_cut_challenge_body("text/html", page, BodyEnd::Proper));
+    CHECK_FALSE(is_challenge_body(200, "text/html", page));
+    CHECK(is_challenge_body(403, "text/html", page));
+  }
+}
+
 TEST_CASE("ordinary pages, and other bodies that speak of challenges, are none") {
   CHECK_FALSE(is_challenge_body(502, "text/html", kOrdinary));
+  for (std::size_t size = 0; size <= kOrdinary.size(); ++size) {
+    INFO(size);
+    CHECK_FALSE(is_cut_challenge_body("text/html", kOrdinary.substr(0, size), BodyEnd::Lost));
+  }
   CHECK_FALSE(is_challenge_body(200, "text/html", "<html><title>Just a moment...</title><p>my poem</p>"));
   CHECK_FALSE(is_challenge_body(200, "text/html", ""));
   CHECK_FALSE(is_challenge_body(403, "text/html", "<html><title>Forbidden</title>"));
