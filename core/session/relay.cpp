@@ -36,10 +36,12 @@ void Relay::handle_head(TimeMs now, unsigned attempt, const UpstreamHead& head) 
   status_ = head.status;
   content_type_ = head.content_type;
   challenge_header_ = head.challenge_header;
+  own_key_ = head.own_key;
+  another_key_ = head.another_key;
   retry_after_ = retry::parse_retry_after(head.retry_after, head.retry_after_ms, head.unix_now_ms);
   const bool success = status_ >= 200 && status_ < 300;
   stream_head_ = success && !challenge_header_ && media_type(content_type_) == MediaType::EventStream;
-  if (!options_.expects_stream && !committed_) deadlines_.set(Deadline::HoldMax, now + options_.hold_max_ms);
+  if (!options_.expects_stream && !committed()) deadlines_.set(Deadline::HoldMax, now + options_.hold_max_ms);
   if (!stream_head_) return take_other_head(now);
   move(RelaySignal::Stream);
   beat(now);
@@ -116,7 +118,7 @@ void Relay::stop(TimeMs /*now*/) {
   if (state_ == RelayState::Draining) return finish(plan_);
   leave_attempt(retry::Outcome::Neutral);
   drop_held();
-  if (!committed_) commit(0);
+  if (!committed()) commit(0, CommitCause::Stop);
   finish({EndState::Stopped, EndReason::ClientStop});
 }
 
@@ -266,11 +268,11 @@ void Relay::due(TimeMs now, Deadline deadline) {
   constexpr std::string_view kSilent = "the upstream sent nothing in time";
   switch (deadline) {
     case Deadline::CommitHold:
-      return commit_without_content();
+      return commit_without_content(CommitCause::Progress);
     case Deadline::HoldMax:
       hold_over_ = true;
       if (state_ == RelayState::Peeking) return judge_body(now, false);
-      return commit_without_content();
+      return commit_without_content(CommitCause::HoldMax);
     case Deadline::FirstByte:
       if (state_ == RelayState::Peeking) return judge_body(now, false);
       if (!repeat(now, Loss::Silent)) fail(Loss::Silent, kSilent);

@@ -46,6 +46,9 @@ struct RelayOptions {
   std::size_t max_event_bytes = 4u << 20;  // a larger event fails the attempt
   /// Framed bytes of all events but the ending's, for which the log needs some room more; 0: no limit.
   std::uint64_t max_stream_bytes = 16777216;
+  /// Texts that give a challenge away beside those known, in a body that is looked at or the data of an event before
+  /// content; nullptr: none. Outlives the relay.
+  const std::vector<std::string>* challenge_patterns = nullptr;
   std::uint64_t seed = 0;  // for the jitter
 };
 
@@ -65,12 +68,45 @@ struct UpstreamHead {
   std::string_view retry_after_ms;
   std::int64_t unix_now_ms = 0;   // wall clock, for a Retry-After that is a date
   bool challenge_header = false;  // dialect::is_challenge_header() held for one of the headers
+  bool own_key = false;           // the attempt went out with one of the upstream's `api_keys`
+  bool another_key = false;       // another one of them is usable that no attempt of this stream has gone out with
 };
 
 enum class AttemptFailure : std::uint8_t {
   Unreachable,  // no connection: name, TCP or TLS
   Broken,       // the connection was lost, or what came is no HTTP
 };
+
+/// Why an attempt did not become the answer, or not all of it.
+enum class Loss : std::uint8_t {
+  Unreachable,  // no connection, or lost before the head
+  Status,       // a status other than 2xx
+  Key,          // a status that is the key's fault, while there was another key
+  Empty,        // the stream ended without content, holds an event that is too large, or is none at all
+  ErrorEvent,   // an error event before content
+  Silent,       // no progress in time
+  Challenge,
+  Cut,  // it broke off after content
+};
+/// "unreachable", …
+std::string_view name(Loss loss);
+
+struct LostAttempt {
+  unsigned attempt = 0;
+  Loss loss = Loss::Unreachable;
+  int status = 0;  // of its head; 0 where there was none
+};
+
+/// What let the client's 200 go out.
+enum class CommitCause : std::uint8_t {
+  None,      // there was no commit
+  Content,   // or an empty answer that is the provider's last word
+  Progress,  // was held for commit_hold_ms, or filled the hold
+  HoldMax,   // hold_max_ms was over
+  Stop,      // the client's stop
+};
+/// "none", "content", …
+std::string_view name(CommitCause cause);
 
 enum class EndState : std::uint8_t { Complete, Stopped, Truncated, Failed };
 /// "complete", …
@@ -117,6 +153,7 @@ struct RelayAction {
   enum class Kind : std::uint8_t {
     SendAttempt,  // send the request (again) as `attempt`; if the breaker forbids it, say handle_paused()
     CutAttempt,   // drop `attempt`, which is still running; inputs about it are ignored from now on
+    KeyVerdict,   // the status of `attempt` is the upstream's word on the key; `bytes`: what is there of the body
     Outcome,      // `outcome` of `attempt` for the breaker; exactly once for every attempt sent
     Commit,       // the client's 200 goes out; with the headers of `attempt`, or of none where it is 0
     Append,       // one event, `bytes`, as `seq`; only after Commit
@@ -168,13 +205,16 @@ class Relay {
 
   // Outputs.
   const std::vector<RelayAction>& actions() const { return actions_; }
-  /// Of Append and PassThrough; valid until the next input.
+  /// Of Append, PassThrough and KeyVerdict; valid until the next input.
   std::string_view bytes(const RelayAction& action) const;
   const RelayError& error() const { return error_; }
   TimeMs next_deadline() const { return deadlines_.next_deadline(); }
 
   RelayState state() const { return state_; }
-  bool committed() const { return committed_; }
+  bool committed() const { return commit_cause_ != CommitCause::None; }
+  CommitCause commit_cause() const { return commit_cause_; }
+  /// In the order of the attempts, one each at most.
+  const std::vector<LostAttempt>& lost() const { return lost_; }
   unsigned attempts() const { return attempt_; }
   seam::Seq next_seq() const { return next_seq_; }
   /// As configured, or as the first event told; Opaque until then.
@@ -186,15 +226,6 @@ class Relay {
 
  private:
   enum class Deadline : std::uint8_t { CommitHold, HoldMax, FirstByte, Idle, Drain, Retry, Count };
-
-  // Why an attempt without content has failed.
-  enum class Loss : std::uint8_t {
-    Unreachable,  // no connection, or lost before the head
-    Status,       // a status that may pass (contract § 2.1, `retry`)
-    Empty,        // the stream ended without content, holds an event that is too large, or is none at all
-    ErrorEvent,   // an error event that is worth another attempt
-    Silent,       // no progress in time
-  };
 
   // What ends an answer before its last word.
   enum class Cut : std::uint8_t { EndOfBody, Broken, Silent, TooLarge, Shutdown, LogLimit, ClientGone };
@@ -226,8 +257,11 @@ class Relay {
   void peek(TimeMs now, std::string_view chunk);
   void judge_body(TimeMs now, bool whole);
   void lose_body(TimeMs now, std::string_view message);
+  bool try_another_key(TimeMs now);
   void pass_through(bool whole);
+  RelayAction& push_peeked(RelayAction::Kind kind);
   bool is_challenge() const;
+  bool matches_pattern(std::string_view text) const;
   bool is_worth_a_look() const;
   static bool is_no_event_stream(std::string_view beginning);
   RelayError upstream_said() const;
@@ -250,8 +284,8 @@ class Relay {
   bool has_content() const;
 
   // relay_delivery.cpp: holding, committing, appending
-  void commit(unsigned head_of_attempt);
-  void commit_without_content();
+  void commit(unsigned head_of_attempt, CommitCause cause);
+  void commit_without_content(CommitCause cause);
   void hold(const sse::Event& event, dialect::Kind meaning);
   bool too_much_held() const;
   void flush(std::size_t count);
@@ -264,6 +298,7 @@ class Relay {
 
   // relay_ending.cpp: failing, repeating, ending
   bool repeat(TimeMs now, Loss loss);
+  void note(Loss loss);
   void fail(Loss loss, std::string_view message);
   void challenged();
   void give_up(const RelayError& error, Plan plan);
@@ -283,11 +318,12 @@ class Relay {
   Random random_;
   liveness::Deadlines<Deadline> deadlines_;
   RelayState state_ = RelayState::Idle;
-  bool committed_ = false;
+  CommitCause commit_cause_ = CommitCause::None;
   bool hold_over_ = false;  // hold_max_ms is over
   TimeMs client_deadline_ = kNever;
   unsigned failures_ = 0;  // attempts that were repeated after Unreachable or Status
-  unsigned empties_ = 0;   // attempts that were repeated after anything else
+  unsigned empties_ = 0;   // attempts that were repeated after anything else but a key's refusal
+  std::vector<LostAttempt> lost_;
 
   // The attempt.
   unsigned attempt_ = 0;
@@ -295,6 +331,8 @@ class Relay {
   bool outcome_given_ = true;
   bool stream_head_ = false;  // its head announces an event stream
   bool challenge_header_ = false;
+  bool own_key_ = false;
+  bool another_key_ = false;
   bool first_byte_seen_ = false;  // of an event stream, white space left out
   int status_ = 0;
   std::optional<TimeMs> retry_after_;

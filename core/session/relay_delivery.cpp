@@ -6,8 +6,8 @@
 
 namespace tidemark::session {
 
-void Relay::commit(unsigned head_of_attempt) {
-  committed_ = true;
+void Relay::commit(unsigned head_of_attempt, CommitCause cause) {
+  commit_cause_ = cause;
   deadlines_.clear(Deadline::CommitHold);
   deadlines_.clear(Deadline::HoldMax);
   push(RelayAction::Kind::Commit).attempt = head_of_attempt;
@@ -15,9 +15,9 @@ void Relay::commit(unsigned head_of_attempt) {
 
 // The hold is over, or full: the client gets its 200, and what is held but may still turn out to be no answer at all
 // stays. From here on contract § 4, rule 2, applies.
-void Relay::commit_without_content() {
-  if (committed_ || over()) return;
-  commit(state_ == RelayState::Holding ? attempt_ : 0);
+void Relay::commit_without_content(CommitCause cause) {
+  if (committed() || over()) return;
+  commit(state_ == RelayState::Holding ? attempt_ : 0, cause);
   const std::size_t count = undecided_.value_or(held_.size());
   sse::Parser parser({.max_line_bytes = held_bytes_.size(), .max_event_bytes = held_bytes_.size()});
   std::size_t bytes = 0;

@@ -14,8 +14,10 @@ using dialect::FinishStyle;
 // nothing has been done.
 bool Relay::repeat(TimeMs now, Loss loss) {
   const bool refused = loss == Loss::Unreachable || loss == Loss::Status;
-  unsigned& repeated = refused ? failures_ : empties_;
-  const unsigned allowed = !refused                ? options_.stream_empty_retry_max
+  unsigned none = 0;  // another key is no further try of the same: there are only so many keys
+  unsigned& repeated = loss == Loss::Key ? none : refused ? failures_ : empties_;
+  const unsigned allowed = loss == Loss::Key       ? 1
+                           : !refused              ? options_.stream_empty_retry_max
                            : options_.attempts > 0 ? options_.attempts - 1
                                                    : 0;
   if (repeated >= allowed) return false;
@@ -29,10 +31,11 @@ bool Relay::repeat(TimeMs now, Loss loss) {
     if (*retry_after_ > kMaxRetryAfterMs) return false;
     delay = std::max(delay, *retry_after_);
   }
-  if (!committed_ && client_deadline_ != kNever && now + delay >= client_deadline_) return false;
+  if (!committed() && client_deadline_ != kNever && now + delay >= client_deadline_) return false;
 
   ++repeated;
-  if (committed_ && !delivered_ && interpreter_ && interpreter_->answer().progress) {
+  note(loss);
+  if (committed() && !delivered_ && interpreter_ && interpreter_->answer().progress) {
     delivered_ = interpreter_->answer();
   }
   leave_attempt(retry::Outcome::Neutral);
@@ -41,7 +44,7 @@ bool Relay::repeat(TimeMs now, Loss loss) {
     deadlines_.clear(of_attempt);
   }
   move(RelaySignal::Lose);
-  if (hold_over_ && !committed_) commit(0);
+  if (hold_over_ && !committed()) commit(0, CommitCause::HoldMax);
   if (delay == 0) {
     send_attempt(now);
   } else {
@@ -50,13 +53,21 @@ bool Relay::repeat(TimeMs now, Loss loss) {
   return true;
 }
 
+void Relay::note(Loss loss) {
+  if (lost_.empty() || lost_.back().attempt != attempt_) lost_.push_back({attempt_, loss, status_});
+}
+
 // The last attempt has failed too.
 void Relay::fail(Loss loss, std::string_view message) {
+  note(loss);
   RelayError error;
   EndReason reason = EndReason::UpstreamError;
   switch (loss) {
     case Loss::Unreachable:
     case Loss::Status:
+    case Loss::Key:
+    case Loss::Challenge:
+    case Loss::Cut:
       error = own_error(502, "upstream_error", "upstream_unreachable", message, 1);
       break;
     case Loss::Empty:
@@ -76,6 +87,7 @@ void Relay::fail(Loss loss, std::string_view message) {
 }
 
 void Relay::challenged() {
+  note(Loss::Challenge);
   leave_attempt(retry::Outcome::Challenge);
   give_up(own_error(503, "upstream_unavailable", "upstream_challenge",
                     "the upstream answered with a verification challenge instead of an answer", 30),
@@ -86,7 +98,7 @@ void Relay::challenged() {
 void Relay::give_up(const RelayError& error, Plan plan) {
   error_ = error;
   drop_held();
-  if (!committed_) {
+  if (!committed()) {
     move(RelaySignal::Finish);
     deadlines_.clear_all();
     push(RelayAction::Kind::Refuse);
@@ -100,6 +112,7 @@ void Relay::give_up(const RelayError& error, Plan plan) {
 void Relay::cut_answer(Cut cut) {
   leave_attempt(retry::Outcome::Answer);
   const bool by_upstream = cut == Cut::EndOfBody || cut == Cut::Broken || cut == Cut::Silent || cut == Cut::TooLarge;
+  if (by_upstream) note(Loss::Cut);
   const EndReason own_reason = reason_for(cut);
   if (dialect() == Dialect::Opaque) {
     return finish(cut == Cut::EndOfBody ? Plan{EndState::Complete, EndReason::EndOfBody}

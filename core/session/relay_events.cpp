@@ -74,7 +74,7 @@ void Relay::take_event(TimeMs now, const sse::Event& event) {
 // ---- Before content
 
 void Relay::take_while_holding(TimeMs now, const sse::Event& event, const dialect::Meaning& meaning) {
-  if (meaning.kind == Kind::Challenge) return challenged();
+  if (meaning.kind == Kind::Challenge || matches_pattern(event.data)) return challenged();
   if (meaning.kind == Kind::Silence) return take_silence(event);
   deadlines_.clear(Deadline::FirstByte);
   beat(now);
@@ -89,7 +89,7 @@ void Relay::take_while_holding(TimeMs now, const sse::Event& event, const dialec
 
 // Never life, never a reason to commit. What doesn't fit beside the progress that is held is left out.
 void Relay::take_silence(const sse::Event& event) {
-  if (committed_ && !undecided_) {
+  if (committed() && !undecided_) {
     append(event, Kind::Silence);
     preamble_.delivered(event);
   } else if (held_bytes_.size() + event.block.size() <= kMaxHeldBytes / 2) {
@@ -99,23 +99,23 @@ void Relay::take_silence(const sse::Event& event) {
 
 void Relay::take_progress(TimeMs now, const sse::Event& event, const dialect::Meaning& meaning) {
   if (preamble_.active() && preamble_.repeats(event)) return;
-  if (committed_ && !undecided_) {
+  if (committed() && !undecided_) {
     append(event, meaning.kind);
     return preamble_.delivered(event);
   }
   hold(event, meaning.kind);
   ++held_progress_;
-  if (!committed_ && !deadlines_.is_set(Deadline::CommitHold)) {
+  if (!committed() && !deadlines_.is_set(Deadline::CommitHold)) {
     deadlines_.set(Deadline::CommitHold, now + options_.commit_hold_ms);
   }
   if (too_much_held()) {
     if (undecided_) {
       start_answer(now);
     } else {
-      commit_without_content();
+      commit_without_content(CommitCause::Progress);
     }
   } else if (options_.commit_hold_ms == 0) {
-    commit_without_content();
+    commit_without_content(CommitCause::Progress);
   }
 }
 
@@ -131,8 +131,9 @@ void Relay::take_error_without_content(TimeMs now, const sse::Event& event, cons
   const dialect::ErrorInfo& info = meaning.error;
   const bool final = meaning.kind == Kind::Error && is_final(info);
   if (!final && repeat(now, Loss::ErrorEvent)) return;
+  note(Loss::ErrorEvent);
   report(retry::Outcome::Neutral);
-  if (committed_) {
+  if (committed()) {
     drop_held();
     append(event, meaning.kind);
     return take_last_word(now, {EndState::Failed, EndReason::UpstreamError}, nothing_follows(event, meaning));
@@ -156,7 +157,7 @@ bool Relay::start_answer(TimeMs now) {
             {EndState::Failed, EndReason::UpstreamError});
     return false;
   }
-  if (!committed_) commit(attempt_);
+  if (!committed()) commit(attempt_, CommitCause::Content);
   flush(held_.size());
   drop_held();
   report(retry::Outcome::Answer);
@@ -167,7 +168,7 @@ bool Relay::start_answer(TimeMs now) {
 
 // It's the provider's answer.
 void Relay::hand_on_empty_answer() {
-  if (!committed_) commit(attempt_);
+  if (!committed()) commit(attempt_, CommitCause::Content);
   flush(held_.size());
   drop_held();
   report(retry::Outcome::Answer);

@@ -49,6 +49,44 @@ std::string_view name(RelaySignal signal) {
   return "";
 }
 
+std::string_view name(Loss loss) {
+  switch (loss) {
+    case Loss::Unreachable:
+      return "unreachable";
+    case Loss::Status:
+      return "status";
+    case Loss::Key:
+      return "key";
+    case Loss::Empty:
+      return "empty";
+    case Loss::ErrorEvent:
+      return "error-event";
+    case Loss::Silent:
+      return "silent";
+    case Loss::Challenge:
+      return "challenge";
+    case Loss::Cut:
+      return "cut";
+  }
+  return "";
+}
+
+std::string_view name(CommitCause cause) {
+  switch (cause) {
+    case CommitCause::None:
+      return "none";
+    case CommitCause::Content:
+      return "content";
+    case CommitCause::Progress:
+      return "progress";
+    case CommitCause::HoldMax:
+      return "hold-max";
+    case CommitCause::Stop:
+      return "stop";
+  }
+  return "";
+}
+
 std::string_view name(EndState state) {
   switch (state) {
     case EndState::Complete:

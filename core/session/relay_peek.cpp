@@ -2,6 +2,7 @@
 #include <array>
 
 #include "core/dialect/challenge.hpp"
+#include "core/retry/key_ring.hpp"
 #include "core/session/media_type.hpp"
 #include "core/session/relay.hpp"
 
@@ -70,7 +71,16 @@ bool Relay::is_worth_a_look() const {
 }
 
 bool Relay::is_challenge() const {
-  return challenge_header_ || dialect::is_challenge_body(status_, content_type_, peeked_);
+  return challenge_header_ || dialect::is_challenge_body(status_, content_type_, peeked_) || matches_pattern(peeked_);
+}
+
+// `challenge_patterns` of the configuration.
+bool Relay::matches_pattern(std::string_view text) const {
+  if (options_.challenge_patterns == nullptr) return false;
+  for (const std::string& pattern : *options_.challenge_patterns) {
+    if (text.find(pattern) != std::string_view::npos) return true;
+  }
+  return false;
 }
 
 bool Relay::is_no_event_stream(std::string_view beginning) {
@@ -86,6 +96,7 @@ void Relay::judge_body(TimeMs now, bool whole) {
     if (!repeat(now, Loss::Empty)) fail(Loss::Empty, upstream_said().message);
     return;
   }
+  if (try_another_key(now)) return;
   if (may_pass(status_) && repeat(now, Loss::Status)) return;
   pass_through(whole);
 }
@@ -94,13 +105,22 @@ void Relay::judge_body(TimeMs now, bool whole) {
 void Relay::lose_body(TimeMs now, std::string_view message) {
   if (is_challenge()) return challenged();
   if (dialect::is_cut_challenge_body(content_type_, peeked_, dialect::BodyEnd::Lost)) return challenged();
+  if (try_another_key(now)) return;
   const Loss loss = stream_head_ ? Loss::Empty : may_pass(status_) ? Loss::Status : Loss::Unreachable;
   if (repeat(now, loss)) return;
   fail(loss == Loss::Status ? Loss::Unreachable : loss, message);
 }
 
+// After a refusal that is no challenge: what it says of the key, and the next one's turn. True: it goes out.
+bool Relay::try_another_key(TimeMs now) {
+  if (!own_key_ || !retry::is_key_status(status_)) return false;
+  push_peeked(RelayAction::Kind::KeyVerdict);
+  return another_key_ && repeat(now, Loss::Key);
+}
+
 void Relay::pass_through(bool whole) {
-  if (committed_) {
+  if (!is_success(status_)) note(Loss::Status);
+  if (committed()) {
     leave_attempt(retry::Outcome::Neutral);
     return give_up(upstream_said(), {EndState::Failed, EndReason::UpstreamError});
   }
@@ -108,12 +128,16 @@ void Relay::pass_through(bool whole) {
   move(RelaySignal::HandOn);
   attempt_running_ = false;  // the rest of it is the owner's
   deadlines_.clear_all();
-  RelayAction& action = push(RelayAction::Kind::PassThrough);
+  push_peeked(RelayAction::Kind::PassThrough).whole = whole;
+  std::string().swap(peeked_);
+}
+
+RelayAction& Relay::push_peeked(RelayAction::Kind kind) {
+  RelayAction& action = push(kind);
   action.at = arena_.size();
   action.size = peeked_.size();
-  action.whole = whole;
   arena_.append(peeked_);
-  std::string().swap(peeked_);
+  return action;
 }
 
 RelayError Relay::upstream_said() const {

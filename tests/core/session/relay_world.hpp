@@ -36,6 +36,7 @@ class RelayWorld {
   std::vector<TimeMs> sent;  // when each attempt went out
   std::vector<unsigned> cut;
   std::map<unsigned, retry::Outcome> outcomes;
+  std::map<unsigned, std::string> key_verdicts;  // by attempt: the body so far
   std::optional<TimeMs> committed_at;
   unsigned commit_head = 0;
   std::vector<Appended> events;
@@ -64,6 +65,17 @@ class RelayWorld {
     facts.content_type = content_type;
     facts.retry_after = retry_after;
     facts.challenge_header = challenge;
+    return after([&] { relay.handle_head(now, attempt(), facts); });
+  }
+  /// The head of an attempt that went out with one of the upstream's keys.
+  RelayWorld& head_to_key(int status, std::string_view content_type, bool another_key,
+                          std::string_view retry_after = {}) {
+    session::UpstreamHead facts;
+    facts.status = status;
+    facts.content_type = content_type;
+    facts.retry_after = retry_after;
+    facts.own_key = true;
+    facts.another_key = another_key;
     return after([&] { relay.handle_head(now, attempt(), facts); });
   }
   RelayWorld& bytes(std::string_view chunk) {
@@ -142,6 +154,9 @@ class RelayWorld {
       case RelayAction::Kind::CutAttempt:
         CHECK(action.attempt == sent.size());
         cut.push_back(action.attempt);
+        break;
+      case RelayAction::Kind::KeyVerdict:
+        CHECK(key_verdicts.emplace(action.attempt, relay.bytes(action)).second);
         break;
       case RelayAction::Kind::Outcome:
         CHECK(outcomes.emplace(action.attempt, action.outcome).second);
