@@ -13,7 +13,7 @@ std::optional<std::size_t> KeyRing::take(TimeMs now, std::optional<std::size_t> 
   const std::size_t first = previous ? *previous + 1 : next_;
   for (std::size_t i = 0; i < size(); ++i) {
     const std::size_t key = (first + i) % size();
-    if (aside_until_[key] > now) continue;
+    if (!is_usable(key, now)) continue;
     next_ = (key + 1) % size();
     return key;
   }
@@ -27,11 +27,9 @@ void KeyRing::judge(std::size_t key, int status, std::optional<TimeMs> retry_aft
   aside_until_[key] = std::max(aside_until_[key], until);
 }
 
-bool KeyRing::has_usable(TimeMs now) const { return put_aside(now) < size(); }
-
-std::size_t KeyRing::put_aside(TimeMs now) const {
+std::size_t KeyRing::usable(TimeMs now) const {
   return static_cast<std::size_t>(
-      std::count_if(aside_until_.begin(), aside_until_.end(), [now](TimeMs until) { return until > now; }));
+      std::count_if(aside_until_.begin(), aside_until_.end(), [now](TimeMs until) { return until <= now; }));
 }
 
 TimeMs KeyRing::usable_in(TimeMs now) const {

@@ -28,8 +28,8 @@ class KeyRing {
   /// statuses say nothing.
   void judge(std::size_t key, int status, std::optional<TimeMs> retry_after, TimeMs now);
 
-  bool has_usable(TimeMs now) const;
-  std::size_t put_aside(TimeMs now) const;
+  bool is_usable(std::size_t key, TimeMs now) const { return aside_until_[key] <= now; }
+  std::size_t usable(TimeMs now) const;
   /// How long until the first key comes back: 0 where one is usable, kNever where none ever is.
   TimeMs usable_in(TimeMs now) const;
 

@@ -168,6 +168,7 @@ struct RelayAction {
   std::size_t size = 0;
   bool whole = false;
   dialect::Kind meaning = dialect::Kind::Silence;  // Append: what the event says
+  std::optional<TimeMs> retry_after;               // KeyVerdict: how long the head asks to wait
   retry::Outcome outcome = retry::Outcome::Neutral;
   EndState state = EndState::Complete;
   EndReason reason = EndReason::TerminalMarker;

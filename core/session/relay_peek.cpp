@@ -114,7 +114,7 @@ void Relay::lose_body(TimeMs now, std::string_view message) {
 // After a refusal that is no challenge: what it says of the key, and the next one's turn. True: it goes out.
 bool Relay::try_another_key(TimeMs now) {
   if (!own_key_ || !retry::is_key_status(status_)) return false;
-  push_peeked(RelayAction::Kind::KeyVerdict);
+  push_peeked(RelayAction::Kind::KeyVerdict).retry_after = retry_after_;
   return another_key_ && repeat(now, Loss::Key);
 }
 

@@ -57,13 +57,7 @@ Upstream read_upstream(const json& value, const std::string& path, const Environ
   } else if (value.is_object()) {
     problems.add(reader.path_of("base_url"), "missing", kUrlForm);
   }
-  if (const auto keys = reader.secrets("api_keys", environment)) {
-    if (keys->size() > 1) {
-      problems.add(reader.path_of("api_keys"), std::to_string(keys->size()) + " keys",
-                   std::string("more than one is ") + kNotAvailable);
-    }
-    if (!keys->empty()) upstream.api_key = keys->front();
-  }
+  if (auto keys = reader.secrets("api_keys", environment)) upstream.api_keys = std::move(*keys);
   upstream.dialect = read_dialect(reader);
   unsigned overlap_min = 12;  // without a continuation there is nothing to overlap yet
   reader.integer("overlap_min", overlap_min, 0, 1000000);
@@ -177,6 +171,16 @@ void read_header_name(Config& config, ObjectReader& reader, Problems& problems) 
   config.principal_header = *text;
 }
 
+void read_challenge_patterns(Config& config, ObjectReader& reader, Problems& problems) {
+  constexpr const char* kForm = "must be a list of texts, none of them empty";
+  auto patterns = reader.texts("challenge_patterns", kForm);
+  if (!patterns) return;
+  for (const std::string& pattern : *patterns) {
+    if (pattern.empty()) problems.add("challenge_patterns", shown(*patterns), kForm);
+  }
+  config.challenge_patterns = std::move(*patterns);
+}
+
 void read_all(Config& config, const json& root, const Flags& flags, const Environment& environment,
               Problems& problems) {
   ObjectReader reader(root, "", problems);
@@ -203,9 +207,7 @@ void read_all(Config& config, const json& root, const Flags& flags, const Enviro
   read_cors(config, reader, problems);
   reader.boolean("allow_open_relay", config.allow_open_relay);
   if (auto tokens = reader.secrets("client_tokens", environment)) config.client_tokens = std::move(*tokens);
-  if (const auto patterns = reader.texts("challenge_patterns", "must be a list of strings")) {
-    if (!patterns->empty()) problems.add("challenge_patterns", shown(*patterns), kNotAvailable);
-  }
+  read_challenge_patterns(config, reader, problems);
   read_limits(config, reader, problems);
   reader.finish();
 }
@@ -225,7 +227,7 @@ void apply(Config& config, const Flags& flags, Problems& problems) {
 void check_whole(const Config& config, Problems& problems) {
   if (config.upstreams.empty()) problems.add("upstreams", "none", "at least one is needed, here or as --upstream URL");
   bool spends_own_keys = false;
-  for (const Upstream& upstream : config.upstreams) spends_own_keys |= !upstream.api_key.empty();
+  for (const Upstream& upstream : config.upstreams) spends_own_keys |= !upstream.api_keys.empty();
   if (spends_own_keys && config.client_tokens.empty() && !config.allow_open_relay && !config.listen.is_loopback()) {
     problems.add("listen", config.listen.text(),
                  "beyond loopback anybody could spend the api_keys: set client_tokens, or allow_open_relay to true");

@@ -32,7 +32,7 @@ struct Problem {
 struct Upstream {
   std::string name;
   BaseUrl base;
-  std::string api_key;                      // empty: the client's own credential is passed through
+  std::vector<std::string> api_keys;        // none: the client's own credential is passed through
   std::optional<dialect::Dialect> dialect;  // nullopt: `auto`
 };
 
@@ -83,6 +83,7 @@ struct Config {
   std::vector<std::string> cors_allow_origins;  // "*" alone allows every origin
   bool allow_open_relay = false;
   std::vector<std::string> client_tokens;
+  std::vector<std::string> challenge_patterns;
   Limits limits;
 };
 

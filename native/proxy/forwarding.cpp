@@ -23,15 +23,15 @@ bool is_one_of(std::string_view name, const std::array<std::string_view, N>& nam
 void add_key(http::Headers& headers, const Outgoing& outgoing) {
   switch (outgoing.dialect) {
     case dialect::Dialect::AnthropicMessages:
-      return headers.add("x-api-key", outgoing.upstream.api_key);
+      return headers.add("x-api-key", outgoing.key);
     case dialect::Dialect::Gemini:
-      return headers.add("x-goog-api-key", outgoing.upstream.api_key);
+      return headers.add("x-goog-api-key", outgoing.key);
     case dialect::Dialect::OpenaiChat:
     case dialect::Dialect::OpenaiResponses:
     case dialect::Dialect::SeqDelta:
     case dialect::Dialect::AiSdkUi:
     case dialect::Dialect::Opaque:
-      return headers.add("Authorization", "Bearer " + outgoing.upstream.api_key);
+      return headers.add("Authorization", std::string("Bearer ").append(outgoing.key));
   }
 }
 
@@ -41,7 +41,7 @@ http::RequestHead to_upstream(const http::RequestHead& request, const Outgoing& 
   http::RequestHead head;
   head.method = request.method;
   head.target = outgoing.upstream.base.path + request.target;
-  const bool own_key = !outgoing.upstream.api_key.empty();
+  const bool own_key = !outgoing.key.empty();
   bool host = false;
   http::Headers passed = request.headers;
   http::remove_hop_by_hop(passed);

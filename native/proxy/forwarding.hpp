@@ -13,7 +13,8 @@ namespace tidemark::proxy {
 
 struct Outgoing {
   const config::Upstream& upstream;
-  dialect::Dialect dialect;   // in whose header the configured key goes
+  dialect::Dialect dialect;   // in whose header `key` goes
+  std::string_view key;       // one of the upstream's; empty: the client's own credential is passed through
   bool stream = false;        // without Accept-Encoding and the headers that say where to resume
   std::string_view token_in;  // the header that held a client token: left out
 };

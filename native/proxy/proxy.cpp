@@ -31,6 +31,18 @@ TimeMs client_timeout(const http::Headers& headers) {
   return whole && seconds > 0 ? std::min(seconds, kDay) * 1000 : 0;
 }
 
+/// Clients repeat a failed request twice unless told otherwise: at the last of it, repeating here only adds to the
+/// load.
+constexpr int kRepeatedEnough = 2;
+
+bool repeated_enough(const http::Headers& headers) {
+  const std::string_view text = headers.get("x-stainless-retry-count");
+  int count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (error == std::errc::result_out_of_range) return true;
+  return error == std::errc{} && end == text.data() + text.size() && count >= kRepeatedEnough;
+}
+
 bool is_key(std::string_view key) {
   return key.size() <= kLongestKey && std::all_of(key.begin(), key.end(), [](char c) { return c > ' ' && c < 0x7f; });
 }
@@ -80,6 +92,7 @@ void Proxy::forward(const std::shared_ptr<downstream::Exchange>& exchange, std::
   run.head = exchange->head();
   run.dialect = dialect_of(context_, run.head.target);
   run.client_timeout_ms = client_timeout(run.head.headers);
+  run.repeated_enough = repeated_enough(run.head.headers);
   run.token_in = token_in;
   const dialect::Dialect dialect = run.dialect.value_or(dialect::Dialect::Opaque);
   if (context_.draining) return reply_refusal(context_, *exchange, Refusal::Draining, dialect);

@@ -36,11 +36,14 @@ std::string status_page(const Context& context) {
   page["upstreams"] = ordered_json::array();
   for (std::size_t i = 0; i < context.upstreams.size(); ++i) {
     const retry::Breaker& breaker = context.upstreams.breaker(i);
+    const retry::KeyRing& keys = context.upstreams.keys(i);
     page["upstreams"].push_back({{"name", context.upstreams[i].name},
                                  {"base_url", context.upstreams[i].base.text()},
                                  {"breaker", retry::name(breaker.state(context.loop.now_ms()))},
                                  {"strikes", breaker.strikes()},
-                                 {"attempts", context.upstreams.attempts(i)}});
+                                 {"attempts", context.upstreams.attempts(i)},
+                                 {"keys", keys.size()},
+                                 {"keys_usable", keys.usable(context.loop.now_ms())}});
   }
   std::map<std::string_view, std::size_t> by_state{{"waiting", 0}, {"running", 0},   {"complete", 0},
                                                    {"stopped", 0}, {"truncated", 0}, {"failed", 0}};

@@ -6,6 +6,7 @@
 #include "core/dialect/challenge.hpp"
 #include "native/proxy/forwarding.hpp"
 #include "native/proxy/random_name.hpp"
+#include "native/proxy/reply.hpp"
 
 namespace tidemark::proxy {
 namespace {
@@ -17,8 +18,9 @@ session::RelayOptions relay_options(const Context& context, const Stream& stream
   options.expects_stream = request.expects_stream;
   options.epoch = stream.epoch;
   // A request of unknown meaning is sent once: nobody has said that it may be repeated.
-  options.stream_empty_retry_max = request.expects_stream ? config.stream_empty_retry_max : 0;
-  options.attempts = request.expects_stream ? config.retry.attempts : 1;
+  const bool repeatable = request.expects_stream && !request.repeated_enough;
+  options.stream_empty_retry_max = repeatable ? config.stream_empty_retry_max : 0;
+  options.attempts = repeatable ? config.retry.attempts : 1;
   options.first_byte_timeout_ms = config.stream_first_byte_timeout_ms;
   options.commit_hold_ms = config.commit_hold_ms;
   options.hold_max_ms = config.hold_max_ms;
@@ -28,9 +30,26 @@ session::RelayOptions relay_options(const Context& context, const Stream& stream
   options.truncated_finish = config.truncated_finish;
   options.max_event_bytes = config.limits.event_bytes;
   options.max_stream_bytes = config.log_limits.max_stream_bytes;
+  options.challenge_patterns = &config.challenge_patterns;
   options.seed = draw_seed();
   return options;
 }
+
+session::UpstreamHead facts_of(const http::ResponseHead& head, std::int64_t unix_now_ms) {
+  session::UpstreamHead facts;
+  facts.status = head.status;
+  facts.content_type = head.headers.get("content-type");
+  facts.retry_after = head.headers.get("retry-after");
+  facts.retry_after_ms = head.headers.get("retry-after-ms");
+  facts.unix_now_ms = unix_now_ms;
+  for (const http::Header& header : head.headers) {
+    facts.challenge_header |= dialect::is_challenge_header(header.name, header.value);
+  }
+  return facts;
+}
+
+// One that another upstream may not have; a key's trouble is another matter.
+bool may_be_other_elsewhere(int status) { return status >= 500 || status == 408; }
 
 bool wants_event_stream(const http::RequestHead& request) {
   return request.headers.get("accept").find("text/event-stream") != std::string_view::npos;
@@ -76,17 +95,18 @@ void StreamRun::shut_down() {
 
 void StreamRun::on_head(const http::ResponseHead& head) {
   head_ = head;
-  unreachable_ = false;
-  session::UpstreamHead facts;
-  facts.status = head_.status;
-  facts.content_type = head_.headers.get("content-type");
-  facts.retry_after = head_.headers.get("retry-after");
-  facts.retry_after_ms = head_.headers.get("retry-after-ms");
-  facts.unix_now_ms = context_.loop.unix_now_ms();
-  for (const http::Header& header : head_.headers) {
-    facts.challenge_header |= dialect::is_challenge_header(header.name, header.value);
+  const TimeMs time = now();
+  const std::size_t upstream = sent_.back().upstream;
+  const bool another_here = context_.upstreams.has_untried(upstream, sent_, time);
+  bool another_elsewhere = false;
+  for (std::size_t i = 0; i < context_.upstreams.size(); ++i) {
+    another_elsewhere |= i != upstream && context_.upstreams.has_untried(i, sent_, time);
   }
-  relay_.handle_head(now(), relay_.attempts(), facts);
+  move_on_ = may_be_other_elsewhere(head_.status) || (retry::is_key_status(head_.status) && !another_here);
+  session::UpstreamHead facts = facts_of(head_, context_.loop.unix_now_ms());
+  facts.own_key = sent_.back().key.has_value();
+  facts.another_key = another_here || another_elsewhere;
+  relay_.handle_head(time, relay_.attempts(), facts);
   carry_out();
 }
 
@@ -101,9 +121,11 @@ void StreamRun::on_end(bool /*framed*/) {
 }
 
 void StreamRun::on_failure(const upstream::Failure& failure) {
-  unreachable_ = failure.kind != upstream::FailureKind::Reset && failure.kind != upstream::FailureKind::Protocol;
+  const bool unreachable =
+      failure.kind != upstream::FailureKind::Reset && failure.kind != upstream::FailureKind::Protocol;
+  move_on_ = unreachable;
   relay_.handle_failure(now(), relay_.attempts(),
-                        unreachable_ ? session::AttemptFailure::Unreachable : session::AttemptFailure::Broken,
+                        unreachable ? session::AttemptFailure::Unreachable : session::AttemptFailure::Broken,
                         failure.message);
   carry_out();
 }
@@ -114,6 +136,7 @@ void StreamRun::carry_out() {
     relay_.handle_paused(now(), relay_.attempts(), *std::exchange(paused_for_, std::nullopt));
     return carry_out();
   }
+  if (refusing_) return tell_refusal_again();
   // An open stream is idle most of the time: what it holds beyond its log counts more than two allocations an event.
   if (relay_.committed()) relay_.forget_actions();
   forget_request();
@@ -138,16 +161,19 @@ bool StreamRun::carry_out_actions() {
     const session::RelayAction action = relay_.actions()[i++];
     switch (action.kind) {
       case Kind::SendAttempt:
-        send(action.attempt);
+        send();
         break;
       case Kind::CutAttempt:
         attempt_.reset();
         break;
+      case Kind::KeyVerdict:
+        context_.upstreams.judge_key(sent_.back(), action.retry_after, head_, relay_.bytes(action), now());
+        break;
       case Kind::Outcome:
-        if (ticket_)
-          context_.upstreams.outcome(upstream_, *std::exchange(ticket_, std::nullopt), action.outcome, now());
+        tell_outcome(action.outcome);
         break;
       case Kind::Commit:
+        committed_at_ = now();
         if (action.attempt == 0) head_ = {};
         if (!commit()) return false;
         break;
@@ -178,20 +204,49 @@ bool StreamRun::carry_out_actions() {
   return true;
 }
 
-void StreamRun::send(unsigned attempt) {
-  if (attempt > 1 && unreachable_) upstream_ = (upstream_ + 1) % context_.upstreams.size();
-  const retry::Admission admission = context_.upstreams.admit(upstream_, now());
-  if (!admission.allowed) {
-    paused_for_ = admission.retry_in_ms;
-    return;
+void StreamRun::send() {
+  const std::size_t first = sent_.empty() ? 0 : sent_.back().upstream + (move_on_ ? 1 : 0);
+  move_on_ = false;
+  const Route route = context_.upstreams.choose(first % context_.upstreams.size(), sent_, now());
+  switch (route.kind) {
+    case Route::Kind::Open:
+      break;
+    case Route::Kind::Paused:
+      paused_for_ = route.retry_in_ms;
+      return;
+    case Route::Kind::KeysRefused:
+      refusing_ = route.to.upstream;
+      return;
   }
-  ticket_ = admission.ticket;
+  sent_.push_back(route.to);
+  ticket_ = route.ticket;
   head_ = {};
+  const config::Upstream& upstream = context_.upstreams[route.to.upstream];
   const bool may_stream = request_.expects_stream || wants_event_stream(request_.head);
-  const Outgoing outgoing{context_.upstreams[upstream_], relay_.dialect(), may_stream, request_.token_in};
+  const std::string_view key = route.to.key ? std::string_view(upstream.api_keys[*route.to.key]) : std::string_view();
+  const Outgoing outgoing{upstream, relay_.dialect(), key, may_stream, request_.token_in};
   attempt_ = std::make_unique<Attempt>(*this);
-  attempt_->begin(context_.client.send(context_.upstreams.origin(upstream_), to_upstream(request_.head, outgoing),
-                                       request_.body, *attempt_));
+  attempt_->begin(context_.client.send(context_.upstreams.origin(route.to.upstream),
+                                       to_upstream(request_.head, outgoing), request_.body, *attempt_));
+}
+
+/// No key is left to ask with: the attempt gets what the upstream said last, without a request.
+void StreamRun::tell_refusal_again() {
+  const std::size_t upstream = *std::exchange(refusing_, std::nullopt);
+  KeyRefusal refusal = context_.upstreams.last_refusal(upstream, now());
+  const unsigned attempt = relay_.attempts();
+  head_ = std::move(refusal.head);
+  relay_.handle_head(now(), attempt, facts_of(head_, context_.loop.unix_now_ms()));
+  if (!carry_out_actions()) return;
+  relay_.handle_bytes(now(), attempt, refusal.body);
+  if (!carry_out_actions()) return;
+  relay_.handle_eof(now(), attempt);
+  carry_out();
+}
+
+void StreamRun::tell_outcome(retry::Outcome outcome) {
+  if (!ticket_) return;
+  context_.upstreams.outcome(sent_.back().upstream, *std::exchange(ticket_, std::nullopt), outcome, now());
 }
 
 bool StreamRun::commit() {
@@ -213,6 +268,10 @@ void StreamRun::pass_through(const session::RelayAction& action) {
   auto pipe = std::make_unique<ResponsePipe>(relay_.bytes(action), action.whole ? nullptr : std::move(attempt_));
   http::ResponseHead head = std::move(head_);
   head.headers = from_upstream(head.headers, false);
+  if (retry::is_key_status(head.status) && context_.upstreams.every_key_refused(now())) {
+    head.headers.remove("x-should-retry");
+    head.headers.add("x-should-retry", "false");
+  }
   close();
   owner_.passes(stream_, std::move(head), std::move(pipe));
 }
@@ -221,9 +280,31 @@ void StreamRun::pass_through(const session::RelayAction& action) {
 void StreamRun::close() {
   timer_.cancel();
   attempt_.reset();
-  if (ticket_) {
-    context_.upstreams.outcome(upstream_, *std::exchange(ticket_, std::nullopt), retry::Outcome::Neutral, now());
+  tell_outcome(retry::Outcome::Neutral);
+}
+
+void StreamRun::describe(observe::Line& line) const {
+  line.text("method", request_.head.method).text("path", loggable_path(request_.head.target));
+  line.text("dialect", dialect::name(stream_.dialect));
+  line.text("upstream", sent_.empty() ? std::string_view() : context_.upstreams[sent_.back().upstream].name);
+  line.number("attempts", stream_.attempts);
+  std::string lost;
+  for (const session::LostAttempt& one : relay_.lost()) {
+    if (!lost.empty()) lost += ", ";
+    lost += session::name(one.loss);
+    if (one.status != 0 && one.status != 200) lost += " " + std::to_string(one.status);
   }
+  line.text("lost", lost);
+  std::string keys;
+  for (const Destination& to : sent_) {
+    if (!to.key) continue;
+    if (!keys.empty()) keys += ", ";
+    keys += std::to_string(*to.key + 1);
+  }
+  if (!keys.empty()) line.text("keys", keys);
+  line.text("commit", session::name(relay_.commit_cause()));
+  if (committed_at_) line.number("hold_ms", *committed_at_ - started_at_);
+  line.number("duration_ms", now() - started_at_);
 }
 
 void StreamRun::arm_timer() {

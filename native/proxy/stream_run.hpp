@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/session/relay.hpp"
 #include "native/loop/loop.hpp"
@@ -21,6 +22,7 @@ struct RunRequest {
   bool expects_stream = false;
   std::optional<dialect::Dialect> dialect;  // as the path tells; an upstream's configured dialect comes first
   TimeMs client_timeout_ms = 0;             // X-Stainless-Timeout; 0: not given
+  bool repeated_enough = false;             // X-Stainless-Retry-Count says that the client repeats it itself
   std::string token_in;                     // the header that held a client token; empty: none
 };
 
@@ -50,8 +52,8 @@ class StreamRun final : public upstream::CallEvents {
 
   const std::string& method() const { return request_.head.method; }
   const std::string& target() const { return request_.head.target; }
-  std::string_view upstream_name() const { return context_.upstreams[upstream_].name; }
-  TimeMs started_at() const { return started_at_; }
+  /// All that became of the request, for its one line in the log.
+  void describe(observe::Line& line) const;
 
   // Of the attempt under way.
   void on_head(const http::ResponseHead& head) override;
@@ -63,9 +65,11 @@ class StreamRun final : public upstream::CallEvents {
   TimeMs now() const { return context_.loop.now_ms(); }
   void carry_out();
   bool carry_out_actions();
-  void send(unsigned attempt);
+  void send();
   bool commit();
   void pass_through(const session::RelayAction& action);
+  void tell_refusal_again();
+  void tell_outcome(retry::Outcome outcome);
   void close();
   void forget_request();
   void arm_timer();
@@ -76,12 +80,14 @@ class StreamRun final : public upstream::CallEvents {
   RunOwner& owner_;
   session::Relay relay_;
   std::unique_ptr<Attempt> attempt_;
-  http::ResponseHead head_;  // of the attempt
-  std::size_t upstream_ = 0;
+  http::ResponseHead head_;              // of the attempt
+  std::vector<Destination> sent_;        // where the attempts went
+  bool move_on_ = false;                 // the next attempt is for the next upstream
   std::optional<std::uint64_t> ticket_;  // of the attempt, until its outcome is told
-  std::optional<TimeMs> paused_for_;     // the breaker has refused the attempt that was to go out
-  bool unreachable_ = false;             // the last attempt could not connect
+  std::optional<TimeMs> paused_for_;     // every breaker has refused the attempt that was to go out
+  std::optional<std::size_t> refusing_;  // the upstream whose keys are all put aside, likewise
   TimeMs started_at_ = 0;
+  std::optional<TimeMs> committed_at_;
   TimeMs armed_for_ = kNever;
   loop::Timer timer_;
 };

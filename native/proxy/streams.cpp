@@ -18,11 +18,9 @@ std::shared_ptr<Stream> registered(const Context& context, const Stream& stream)
   return context.registry.find(stream.principal, stream.id);
 }
 
-observe::Line line_of(const char* message, const Stream& stream, TimeMs now) {
+observe::Line line_of(const char* message, const Stream& stream) {
   observe::Line line(message);
-  line.text("method", stream.run->method()).text("path", loggable_path(stream.run->target()));
-  line.text("dialect", dialect::name(stream.dialect)).text("upstream", stream.run->upstream_name());
-  line.number("attempts", stream.attempts).number("duration_ms", now - stream.run->started_at());
+  stream.run->describe(line);
   return line;
 }
 
@@ -140,9 +138,8 @@ void Streams::committed(Stream& stream) {
 void Streams::refused(Stream& stream, const session::RelayError& error) {
   const auto alive = registered(context_, stream);
   context_.counters.count(RequestKind::Refused);
-  context_.logger.write(observe::Level::Info, line_of("request failed", stream, context_.loop.now_ms())
-                                                  .number("status", error.status)
-                                                  .text("code", error.code));
+  context_.logger.write(observe::Level::Info,
+                        line_of("request failed", stream).number("status", error.status).text("code", error.code));
   const bool anthropic = stream.dialect == dialect::Dialect::AnthropicMessages;
   const std::string request_id = anthropic ? "req_" + draw_stream_id() : std::string();
   dialect::ErrorFacts facts = error.facts();
@@ -161,7 +158,7 @@ void Streams::refused(Stream& stream, const session::RelayError& error) {
 void Streams::passes(Stream& stream, http::ResponseHead head, std::unique_ptr<ResponsePipe> pipe) {
   const auto alive = registered(context_, stream);
   context_.counters.count(RequestKind::PassedThrough);
-  observe::Line line = line_of("request passed through", stream, context_.loop.now_ms());
+  observe::Line line = line_of("request passed through", stream);
   line.number("status", head.status);
   const std::string method = stream.run->method();
   retire(stream);
@@ -192,7 +189,7 @@ void Streams::ended(Stream& stream) {
   const std::string_view state = session::name(stream.end->state);
   const std::string_view reason = session::name(stream.end->reason);
   ++context_.counters.ends[{state, reason}];
-  context_.logger.write(observe::Level::Info, line_of("stream ended", stream, context_.loop.now_ms())
+  context_.logger.write(observe::Level::Info, line_of("stream ended", stream)
                                                   .text("epoch", stream.epoch)
                                                   .text("state", state)
                                                   .text("reason", reason)

@@ -28,12 +28,13 @@ TEST_CASE("401 and 403 put a key aside for good") {
   for (const int status : {401, 403}) {
     KeyRing ring(2);
     ring.judge(0, status, 1, 0);
-    CHECK(ring.put_aside(0) == 1);
+    CHECK(ring.usable(0) == 1);
+    CHECK_FALSE(ring.is_usable(0, 0));
     CHECK(ring.take(1'000'000'000) == 1u);
     CHECK(ring.take(1'000'000'000) == 1u);
     ring.judge(1, status, std::nullopt, 0);
     CHECK_FALSE(ring.take(1'000'000'000));
-    CHECK_FALSE(ring.has_usable(1'000'000'000));
+    CHECK(ring.usable(1'000'000'000) == 0);
     CHECK(ring.usable_in(0) == kNever);
   }
 }
@@ -67,11 +68,11 @@ TEST_CASE("other statuses say nothing about a key") {
     CHECK_FALSE(is_key_status(status));
     ring.judge(0, status, 60000, 0);
   }
-  CHECK(ring.put_aside(0) == 0);
+  CHECK(ring.usable(0) == 1);
 }
 
 TEST_CASE("without keys there is none to take") {
   KeyRing ring(0);
   CHECK_FALSE(ring.take(0));
-  CHECK_FALSE(ring.has_usable(0));
+  CHECK(ring.usable(0) == 0);
 }

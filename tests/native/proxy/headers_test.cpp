@@ -43,8 +43,9 @@ TEST_CASE("what goes up") {
                      {"Content-Length", "3"},    {"Connection", "X-Named"},   {"X-Named", "n"},
                      {"Upgrade", "h2c"},         {"Accept-Encoding", "gzip"}, {"X-Resume-Seq", "-1"},
                      {"Expect", "100-continue"}, {"Idempotency-Key", "k"},    {"X-First", "2"}};
+  std::string_view key;
   const auto up = [&](dialect::Dialect dialect, bool stream, std::string_view token_in) {
-    return to_upstream(request, {upstream, dialect, stream, token_in});
+    return to_upstream(request, {upstream, dialect, key, stream, token_in});
   };
   const http::RequestHead plain = up(dialect::Dialect::OpenaiChat, false, "");
   CHECK(plain.method == "POST");
@@ -58,7 +59,7 @@ TEST_CASE("what goes up") {
                                        {"X-First", "2"}});
   CHECK(up(dialect::Dialect::OpenaiChat, true, "authorization").headers ==
         http::Headers{{"X-First", "1"}, {"Host", "api.example.com"}, {"Idempotency-Key", "k"}, {"X-First", "2"}});
-  upstream.api_key = "own";
+  key = "own";
   CHECK(up(dialect::Dialect::OpenaiChat, true, "").headers.get("authorization") == "Bearer own");
   CHECK(up(dialect::Dialect::OpenaiChat, true, "").headers.count("authorization") == 1);
   CHECK(up(dialect::Dialect::AnthropicMessages, true, "").headers.get("x-api-key") == "own");

@@ -21,13 +21,19 @@ namespace tidemark::test {
 
 class World {
  public:
-  /// `keys`: further keys of the configuration, as JSON members.
-  explicit World(const std::string& keys = "", const std::string& upstream_keys = "")
+  /// `keys`: further keys of the configuration, as JSON members. `upstreams`: in place of the one upstream, a list of
+  /// them, in which PORT stands for the scripted upstream's.
+  explicit World(const std::string& keys = "", const std::string& upstream_keys = "", std::string upstreams = "")
       : logger_(observe::Level::Debug, lines_) {
     REQUIRE(upstream_.listen().empty());
+    if (upstreams.empty()) {
+      upstreams =
+          R"({"base_url":"http://127.0.0.1:PORT/base")" + (upstream_keys.empty() ? "" : "," + upstream_keys) + "}";
+    }
+    const std::string port = std::to_string(upstream_.port());
+    for (std::size_t at = 0; (at = upstreams.find("PORT", at)) != std::string::npos;) upstreams.replace(at, 4, port);
     const std::string text =
-        R"({"listen":"127.0.0.1:0","upstreams":[{"base_url":"http://127.0.0.1:)" + std::to_string(upstream_.port()) +
-        "/base\"" + (upstream_keys.empty() ? "" : "," + upstream_keys) + "}]" + (keys.empty() ? "" : "," + keys) + "}";
+        R"({"listen":"127.0.0.1:0","upstreams":[)" + upstreams + "]" + (keys.empty() ? "" : "," + keys) + "}";
     auto loaded = config::load(text, {}, [](const std::string&) { return std::nullopt; });
     if (!loaded.ok()) FAIL(loaded.error().line());
     config_ = std::make_unique<config::Config>(std::move(loaded).value());
