@@ -3,8 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
+#include <new>
 #include <string_view>
 
 namespace tidemark::wasm {
@@ -14,13 +14,13 @@ class ByteBuffer {
   ByteBuffer() = default;
   ByteBuffer(const ByteBuffer&) = delete;
   ByteBuffer& operator=(const ByteBuffer&) = delete;
-  ~ByteBuffer() { std::free(data_); }
+  ~ByteBuffer() { ::operator delete(data_); }
 
   /// Empties the buffer; memory beyond kToKeep is given back.
   void clear() {
     size_ = 0;
     if (capacity_ <= kToKeep) return;
-    std::free(data_);
+    ::operator delete(data_);
     data_ = nullptr;
     capacity_ = 0;
   }
@@ -47,8 +47,9 @@ class ByteBuffer {
   void grow(std::size_t bytes) {
     std::size_t wanted = capacity_ < 1024 ? 1024 : capacity_ * 2;
     if (wanted - size_ < bytes) wanted = size_ + bytes;
-    char* const grown = static_cast<char*>(std::realloc(data_, wanted));
-    if (grown == nullptr) std::abort();  // the module traps, and the owner sees a RuntimeError
+    char* const grown = static_cast<char*>(::operator new(wanted));
+    if (size_ > 0) std::memcpy(grown, data_, size_);
+    ::operator delete(data_);
     data_ = grown;
     capacity_ = wanted;
   }

@@ -42,7 +42,7 @@ EMSCRIPTEN_KEEPALIVE void conformance_interpret(dialect::Interpreter* interprete
   g_frame.begin({});
   g_frame.word(static_cast<std::uint32_t>(meaning.kind));
   g_frame.word(static_cast<std::uint32_t>(meaning.finish));
-  g_frame.word((meaning.terminal ? 1u : 0u) | (meaning.sequence ? 2u : 0u) | (meaning.error.retryable ? 4u : 0u));
+  g_frame.word((meaning.terminal ? 1u : 0u) | (meaning.sequence ? 2u : 0u) | (meaning.error.retryable() ? 4u : 0u));
   g_frame.wide(static_cast<std::int64_t>(meaning.sequence.value_or(0)));
   g_frame.word(static_cast<std::uint32_t>(meaning.error.status));
   for (const std::string_view text : {name(meaning.kind), name(meaning.finish), meaning.text, meaning.reasoning,

@@ -1,6 +1,6 @@
 // The package beside eventsource-parser with JSON.parse, and beside the cleverest plain JavaScript, on recorded streams.
 //   node bench/web/run.mjs [--browser] [--rounds N] [--recordings DIRECTORY]
-// Needs web/node_modules and build/wasm/tidemark_core.wasm. With --browser it measures in Chromium in place of Node.
+// Needs web/node_modules and build/wasm/tidemark_core.wasm (or what TIDEMARK_WASM names). With --browser it measures in Chromium in place of Node.
 import { copyFile, mkdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { once } from "node:events";
@@ -47,7 +47,7 @@ await require("esbuild").build({
   format: "esm",
   target: "es2022",
 });
-await copyFile(path("build/wasm/tidemark_core.wasm"), new URL("tidemark_core.wasm", directory));
+await copyFile(process.env.TIDEMARK_WASM ?? path("build/wasm/tidemark_core.wasm"), new URL("tidemark_core.wasm", directory));
 
 async function inNode(streams) {
   const { measure, loadEngine, SseParser, createParser } = await import(new URL("bench.mjs", directory).href);

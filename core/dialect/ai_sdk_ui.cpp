@@ -33,71 +33,82 @@ void continue_block(Answer& answer, Kind kind, const JsonString& id) {
   if (answer.open_kind != kind || (!id.escaped && answer.open_id != id.raw)) open_block(answer, kind, id);
 }
 
-void apply_tool(Reading& reading, std::string_view type, const JsonString& call) {
-  reading.tool_fragment = true;
-  const std::uint64_t key = tool_key(call.raw);
-  if (is(type, "tool-input-start") || is(type, "tool-input-delta")) {
-    open_tool(reading.answer, key);
-  } else if (is(type, "tool-input-available") || is(type, "tool-input-error")) {
-    finish_tool(reading.answer, key);
+void read_fields(Reading& reading, Fields& fields) {
+  JsonReader& json = reading.json;
+  for (const Word word : json.members()) {
+    switch (word) {
+      case Word::Type:
+        json.string(fields.type);
+        break;
+      case Word::Id:
+        json.string(fields.id);
+        break;
+      case Word::Delta:
+        json.string(fields.delta);
+        break;
+      case Word::InputTextDelta:
+        reading.skip_varying();
+        break;
+      case Word::ToolCallId:
+        json.string(fields.tool_call_id);
+        break;
+      case Word::MessageId:
+        json.string(fields.message_id);
+        break;
+      case Word::FinishReasonCamel:
+        json.string(fields.finish_reason);
+        break;
+      case Word::ErrorText:
+        json.string(reading.error.message);
+        break;
+      default:
+        reading.take_other(word);
+        break;
+    }
   }
 }
 
-Fields read_fields(Reading& reading) {
-  JsonReader& json = reading.json;
-  Fields fields;
-  json.object([&](std::string_view key) {
-    if (is(key, "type")) {
-      fields.type = json.string();
-    } else if (is(key, "id")) {
-      fields.id = json.string();
-    } else if (is(key, "delta")) {
-      fields.delta = json.string();
-    } else if (is(key, "inputTextDelta")) {
-      reading.skip_varying();
-    } else if (is(key, "toolCallId")) {
-      fields.tool_call_id = json.string();
-    } else if (is(key, "messageId")) {
-      fields.message_id = json.string();
-    } else if (is(key, "finishReason")) {
-      fields.finish_reason = json.string();
-    } else if (is(key, "errorText")) {
-      reading.error.message = json.string();
-    } else {
-      reading.take_other(key);
-    }
-  });
-  return fields;
-}
-
-void apply(Reading& reading, const Fields& fields) {
+void apply(Reading& reading, Word type, const Fields& fields) {
   Answer& answer = reading.answer;
-  const std::string_view type = fields.type.raw;
-  if (is(type, "text-delta")) {
-    continue_block(answer, Kind::Text, fields.id);
-    reading.take_text(fields.delta);
-  } else if (is(type, "reasoning-delta")) {
-    continue_block(answer, Kind::Reasoning, fields.id);
-    reading.take_reasoning(fields.delta);
-  } else if (is(type, "text-start")) {
-    open_block(answer, Kind::Text, fields.id);
-  } else if (is(type, "reasoning-start")) {
-    open_block(answer, Kind::Reasoning, fields.id);
-  } else if (is(type, "text-end") || is(type, "reasoning-end")) {
-    close_block(answer);
-  } else if (starts_with(type, "tool-")) {
-    apply_tool(reading, type, fields.tool_call_id);
-  } else if (is(type, "start-step")) {
-    answer.step_open = true;
-  } else if (is(type, "finish-step")) {
-    answer.step_open = false;
-  } else if (is(type, "finish")) {
-    reading.finish = fields.finish_reason ? chat_finish(fields.finish_reason) : Finish::Stop;
-    if (reading.finish == Finish::None || reading.finish == Finish::Error) reading.finish = Finish::Other;
-  } else if (is(type, "abort")) {
-    reading.finish = Finish::Other;
-  } else if (is(type, "file")) {
-    reading.wordless = true;
+  if (starts_with(fields.type.raw, "tool-")) reading.tool_fragment = true;
+  switch (type) {
+    case Word::TextDeltaDashed:
+      continue_block(answer, Kind::Text, fields.id);
+      return reading.take_text(fields.delta);
+    case Word::ReasoningDelta:
+      continue_block(answer, Kind::Reasoning, fields.id);
+      return reading.take_reasoning(fields.delta);
+    case Word::TextStart:
+      return open_block(answer, Kind::Text, fields.id);
+    case Word::ReasoningStart:
+      return open_block(answer, Kind::Reasoning, fields.id);
+    case Word::TextEnd:
+    case Word::ReasoningEnd:
+      return close_block(answer);
+    case Word::ToolInputStart:
+    case Word::ToolInputDelta:
+      return open_tool(answer, tool_key(fields.tool_call_id.raw));
+    case Word::ToolInputAvailable:
+    case Word::ToolInputError:
+      return finish_tool(answer, tool_key(fields.tool_call_id.raw));
+    case Word::StartStep:
+      answer.step_open = true;
+      return;
+    case Word::FinishStep:
+      answer.step_open = false;
+      return;
+    case Word::Finish:
+      reading.finish = fields.finish_reason ? chat_finish(fields.finish_reason) : Finish::Stop;
+      if (reading.finish == Finish::None || reading.finish == Finish::Error) reading.finish = Finish::Other;
+      return;
+    case Word::Abort:
+      reading.finish = Finish::Other;
+      return;
+    case Word::File:
+      reading.wordless = true;
+      return;
+    default:
+      return;
   }
 }
 
@@ -126,13 +137,15 @@ bool read(Reading& reading) {
     return true;
   }
   if (reading.json.type() != JsonType::Object) return false;
-  const Fields fields = read_fields(reading);
+  Fields fields;
+  read_fields(reading, fields);
   if (!reading.json.at_end()) return false;
-  if (is(fields.type.raw, "error") || is(reading.event.name, "error")) reading.is_error = true;
+  const Word type = word_of(fields.type.raw);
+  if (type == Word::Error || word_of(reading.event.name) == Word::Error) reading.is_error = true;
   if (reading.is_error || reading.challenge) return true;
   reading.answer.progress = true;
-  if (is(fields.type.raw, "start")) reading.id = fields.message_id;
-  apply(reading, fields);
+  if (type == Word::Start) reading.id = fields.message_id;
+  apply(reading, type, fields);
   return true;
 }
 

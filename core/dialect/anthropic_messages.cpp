@@ -8,13 +8,7 @@
 namespace tidemark::dialect::anthropic_messages {
 namespace {
 
-struct Block {
-  JsonString type;
-  JsonString text;
-  JsonString thinking;
-};
-
-struct Delta {
+struct Part {
   JsonString type;
   JsonString text;
   JsonString thinking;
@@ -24,24 +18,34 @@ struct Delta {
 
 struct Fields {
   JsonString type;
-  std::optional<std::uint64_t> index;
-  Block block;
-  Delta delta;
+  std::uint64_t index = 0;
+  Part block;
+  Part delta;
 };
 
 Finish finish_from(std::string_view reason) {
   if (reason.empty()) return Finish::None;
-  if (is(reason, "end_turn") || is(reason, "stop_sequence")) return Finish::Stop;
-  if (is(reason, "max_tokens") || is(reason, "model_context_window_exceeded")) return Finish::Length;
-  if (is(reason, "tool_use")) return Finish::ToolCalls;
-  if (is(reason, "refusal")) return Finish::Refusal;
-  return Finish::Other;  // pause_turn
+  switch (word_of(reason)) {
+    case Word::EndTurn:
+    case Word::StopSequence:
+      return Finish::Stop;
+    case Word::MaxTokens:
+    case Word::ModelContextWindowExceeded:
+      return Finish::Length;
+    case Word::ToolUse:
+      return Finish::ToolCalls;
+    case Word::Refusal:
+      return Finish::Refusal;
+    default:
+      return Finish::Other;  // pause_turn
+  }
 }
 
 // tool_use, server_tool_use, mcp_tool_use
 Kind block_kind(std::string_view type) {
-  if (is(type, "text")) return Kind::Text;
-  if (is(type, "thinking") || is(type, "redacted_thinking")) return Kind::Reasoning;
+  const Word word = word_of(type);
+  if (word == Word::Text) return Kind::Text;
+  if (word == Word::Thinking || word == Word::RedactedThinking) return Kind::Reasoning;
   constexpr std::string_view kToolUse = "tool_use";
   if (type.size() >= kToolUse.size() && type.substr(type.size() - kToolUse.size()) == kToolUse)
     return Kind::ToolFragment;
@@ -50,53 +54,49 @@ Kind block_kind(std::string_view type) {
 
 void read_message(Reading& reading) {
   JsonReader& json = reading.json;
-  json.object([&](std::string_view key) {
-    if (is(key, "id")) {
-      reading.id = json.string();
-    } else if (is(key, "model")) {
-      reading.model = json.string();
-    } else if (is(key, "usage")) {
-      reading.take_usage();
-    } else {
-      json.skip();
+  for (const Word key : json.members()) {
+    switch (key) {
+      case Word::Id:
+        json.string(reading.id);
+        break;
+      case Word::Model:
+        json.string(reading.model);
+        break;
+      case Word::Usage:
+        reading.take_usage();
+        break;
+      default:
+        json.skip();
+        break;
     }
-  });
+  }
 }
 
-Block read_block(JsonReader& json) {
-  Block block;
-  json.object([&](std::string_view key) {
-    if (is(key, "type")) {
-      block.type = json.string();
-    } else if (is(key, "text")) {
-      block.text = json.string();
-    } else if (is(key, "thinking")) {
-      block.thinking = json.string();
-    } else {
-      json.skip();
+// A delta, or a block at its beginning.
+void read_part(JsonReader& json, Part& part) {
+  part = {};
+  for (const Word key : json.members()) {
+    switch (key) {
+      case Word::Type:
+        json.string(part.type);
+        break;
+      case Word::Text:
+        json.string(part.text);
+        break;
+      case Word::Thinking:
+        json.string(part.thinking);
+        break;
+      case Word::PartialJson:
+        json.string(part.partial_json);
+        break;
+      case Word::StopReason:
+        json.string(part.stop_reason);
+        break;
+      default:
+        json.skip();
+        break;
     }
-  });
-  return block;
-}
-
-Delta read_delta(JsonReader& json) {
-  Delta delta;
-  json.object([&](std::string_view key) {
-    if (is(key, "type")) {
-      delta.type = json.string();
-    } else if (is(key, "text")) {
-      delta.text = json.string();
-    } else if (is(key, "thinking")) {
-      delta.thinking = json.string();
-    } else if (is(key, "partial_json")) {
-      delta.partial_json = json.string();
-    } else if (is(key, "stop_reason")) {
-      delta.stop_reason = json.string();
-    } else {
-      json.skip();
-    }
-  });
-  return delta;
+  }
 }
 
 int as_index(std::uint64_t index) { return static_cast<int>(std::min<std::uint64_t>(index, 1u << 20)); }
@@ -109,7 +109,7 @@ void open_block(Answer& answer, std::uint64_t index, Kind kind) {
   if (kind == Kind::ToolFragment) open_tool(answer, index);
 }
 
-void start_block(Reading& reading, std::uint64_t index, const Block& block) {
+void start_block(Reading& reading, std::uint64_t index, const Part& block) {
   const Kind kind = block_kind(block.type.raw);
   open_block(reading.answer, index, kind);
   if (kind == Kind::ToolFragment) reading.tool_fragment = true;
@@ -117,15 +117,16 @@ void start_block(Reading& reading, std::uint64_t index, const Block& block) {
   reading.take_reasoning(block.thinking);
 }
 
-void apply_delta(Reading& reading, std::uint64_t index, const Delta& delta) {
+void apply_delta(Reading& reading, std::uint64_t index, const Part& delta) {
   Kind kind = Kind::Progress;  // signature_delta, citations_delta
-  if (is(delta.type.raw, "text_delta")) {
+  const Word type = word_of(delta.type.raw);
+  if (type == Word::TextDelta) {
     kind = Kind::Text;
     reading.take_text(delta.text);
-  } else if (is(delta.type.raw, "thinking_delta")) {
+  } else if (type == Word::ThinkingDelta) {
     kind = Kind::Reasoning;
     reading.take_reasoning(delta.thinking);
-  } else if (is(delta.type.raw, "input_json_delta")) {
+  } else if (type == Word::InputJsonDelta) {
     kind = Kind::ToolFragment;
     reading.tool_fragment = true;
     if (delta.partial_json) reading.skip_varying(delta.partial_json);
@@ -158,43 +159,61 @@ bool read(Reading& reading) {
   }
   JsonReader& json = reading.json;
   Fields fields;
-  const bool is_object = json.object([&](std::string_view key) {
-    if (is(key, "type")) {
-      fields.type = json.string();
-    } else if (is(key, "index")) {
-      fields.index = json.whole_number();
-    } else if (is(key, "delta")) {
-      fields.delta = read_delta(json);
-    } else if (is(key, "content_block")) {
-      fields.block = read_block(json);
-    } else if (is(key, "message")) {
-      json.type() == JsonType::String ? reading.take_error_member(key) : read_message(reading);
-    } else if (is(key, "usage")) {
-      reading.take_usage();
-    } else {
-      reading.take_other(key);
+  const bool is_object = json.type() == JsonType::Object;
+  for (const Word word : json.members()) {
+    switch (word) {
+      case Word::Type:
+        json.string(fields.type);
+        break;
+      case Word::Index:
+        fields.index = json.count();
+        break;
+      case Word::Delta:
+        read_part(json, fields.delta);
+        break;
+      case Word::ContentBlock:
+        read_part(json, fields.block);
+        break;
+      case Word::Message:
+        json.type() == JsonType::String ? reading.take_error_member(word) : read_message(reading);
+        break;
+      case Word::Usage:
+        reading.take_usage();
+        break;
+      default:
+        reading.take_other(word);
+        break;
     }
-  });
+  }
   if (!is_object || !json.at_end()) return false;
 
-  const std::string_view type = fields.type ? fields.type.raw : reading.event.name;
-  const std::uint64_t index = fields.index.value_or(0);
-  if (is(type, "error")) reading.is_error = true;
+  const Word type = word_of(fields.type ? fields.type.raw : reading.event.name);
+  if (type == Word::Error) reading.is_error = true;
   if (reading.is_error || reading.challenge) return true;
-  if (is(type, "content_block_delta")) {
-    apply_delta(reading, index, fields.delta);
-  } else if (is(type, "content_block_start")) {
-    start_block(reading, index, fields.block);
-  } else if (is(type, "content_block_stop")) {
-    stop_block(reading.answer, index);
-  } else if (is(type, "message_start")) {
-    reading.answer.progress = true;
-  } else if (is(type, "message_delta")) {
-    reading.finish = finish_from(fields.delta.stop_reason.raw);
-  } else if (is(type, "message_stop")) {
-    reading.marker = true;
-  } else if (is(type, "ping")) {
-    reading.silent = true;
+  switch (type) {
+    case Word::ContentBlockDelta:
+      apply_delta(reading, fields.index, fields.delta);
+      break;
+    case Word::ContentBlockStart:
+      start_block(reading, fields.index, fields.block);
+      break;
+    case Word::ContentBlockStop:
+      stop_block(reading.answer, fields.index);
+      break;
+    case Word::MessageStart:
+      reading.answer.progress = true;
+      break;
+    case Word::MessageDelta:
+      reading.finish = finish_from(fields.delta.stop_reason.raw);
+      break;
+    case Word::MessageStop:
+      reading.marker = true;
+      break;
+    case Word::Ping:
+      reading.silent = true;
+      break;
+    default:
+      break;
   }
   return true;
 }

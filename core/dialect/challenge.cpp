@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "core/dialect/words.hpp"
+
 namespace tidemark::dialect {
 namespace {
 
@@ -129,7 +131,7 @@ JsonString named_in(std::string_view data, CutSign cut_sign) {
   // What follows the sign may be missing, so it does not matter whether the text goes on as JSON.
   JsonReader json(data);
   json.object([&](std::string_view key) {
-    if (!found && is(key, "ret")) {
+    if (!found && word_of(key) == Word::Ret) {
       found = named_in_ret(json, cut_sign);
     } else {
       json.skip();

@@ -1,11 +1,11 @@
 // Names, and which dialect a path or a first event belongs to.
 #include "core/dialect/dialect.hpp"
 
-#include <algorithm>
 #include <array>
 
 #include "core/dialect/dialects.hpp"
 #include "core/dialect/json_reader.hpp"
+#include "core/dialect/words.hpp"
 
 namespace tidemark::dialect {
 namespace {
@@ -33,41 +33,69 @@ struct Signs {
 
 bool read_signs(std::string_view data, Signs& signs) {
   JsonReader json(data);
-  const bool is_object = json.object([&](std::string_view key) {
-    if (is(key, "type")) {
-      signs.type = json.string();
-    } else if (is(key, "object")) {
-      const std::string_view object = json.string().raw;
-      signs.chat_object =
-          starts_with(object, "chat.completion") || is(object, "text_completion") || is(object, "error");
-    } else if (is(key, "seq")) {
-      signs.seq = json.whole_number().has_value();
-    } else {
-      const bool is_null = json.raw() == "null";
-      if (is(key, "choices")) signs.choices = true;
-      if (is(key, "candidates") || is(key, "promptFeedback") || is(key, "usageMetadata")) signs.candidates = true;
-      if (is(key, "delta") || is(key, "text") || is(key, "content") || is(key, "reasoning") || is(key, "done") ||
-          is(key, "finish_reason")) {
-        signs.seq_content = true;
+  const bool is_object = json.type() == JsonType::Object;
+  for (const Word word : json.members()) {
+    switch (word) {
+      case Word::Type:
+        json.string(signs.type);
+        continue;
+      case Word::Object: {
+        const std::string_view object = json.string().raw;
+        const Word named = word_of(object);
+        signs.chat_object =
+            starts_with(object, "chat.completion") || named == Word::TextCompletion || named == Word::Error;
+        continue;
       }
-      if (is(key, "errorText")) signs.error_text = true;
-      if (is(key, "error")) signs.error = !is_null;
-      if (is(key, "sequence_number")) signs.sequence_number = true;
+      case Word::Seq:
+        signs.seq = json.whole_number().has_value();
+        continue;
+      case Word::Choices:
+        signs.choices = true;
+        break;
+      case Word::Candidates:
+      case Word::PromptFeedback:
+      case Word::UsageMetadata:
+        signs.candidates = true;
+        break;
+      case Word::Delta:
+      case Word::Text:
+      case Word::Content:
+      case Word::Reasoning:
+      case Word::Done:
+      case Word::FinishReason:
+        signs.seq_content = true;
+        break;
+      case Word::ErrorText:
+        signs.error_text = true;
+        break;
+      case Word::SequenceNumber:
+        signs.sequence_number = true;
+        break;
+      default:
+        break;
     }
-  });
+    const bool is_null = json.raw() == "null";
+    if (word == Word::Error) signs.error = !is_null;
+  }
   return is_object && json.at_end();
 }
 
-bool is_anthropic_type(std::string_view type) {
-  return starts_with(type, "message_") || starts_with(type, "content_block_") || is(type, "ping");
-}
-
 bool is_ui_type(std::string_view type) {
-  constexpr std::array<std::string_view, 9> kTypes = {"start",           "finish", "start-step",
-                                                      "finish-step",     "abort",  "source-url",
-                                                      "source-document", "file",   "message-metadata"};
-  return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end() || starts_with(type, "text-") ||
-         starts_with(type, "reasoning-") || starts_with(type, "tool-") || starts_with(type, "data-");
+  switch (word_of(type)) {
+    case Word::Start:
+    case Word::Finish:
+    case Word::StartStep:
+    case Word::FinishStep:
+    case Word::Abort:
+    case Word::SourceUrl:
+    case Word::SourceDocument:
+    case Word::File:
+    case Word::MessageMetadata:
+      return true;
+    default:
+      return starts_with(type, "text-") || starts_with(type, "reasoning-") || starts_with(type, "tool-") ||
+             starts_with(type, "data-");
+  }
 }
 
 }  // namespace
@@ -113,11 +141,14 @@ Dialect from_first_event(const sse::Event& event) {
   Signs signs;
   if (!read_signs(event.data, signs)) return Dialect::Opaque;
   const std::string_view type = signs.type ? signs.type.raw : event.name;
-  if (starts_with(type, "response.") || is(type, "keepalive")) return Dialect::OpenaiResponses;
+  const Word word = word_of(type);
+  if (starts_with(type, "response.") || word == Word::Keepalive) return Dialect::OpenaiResponses;
   if (signs.choices || signs.chat_object) return Dialect::OpenaiChat;
-  if (is_anthropic_type(type)) return Dialect::AnthropicMessages;
+  if (starts_with(type, "message_") || starts_with(type, "content_block_") || word == Word::Ping) {
+    return Dialect::AnthropicMessages;
+  }
   if (signs.candidates) return Dialect::Gemini;
-  if (is(type, "error")) {
+  if (word == Word::Error) {
     if (signs.error_text) return Dialect::AiSdkUi;
     if (signs.sequence_number) return Dialect::OpenaiResponses;
     if (signs.type && signs.error) return Dialect::AnthropicMessages;

@@ -20,32 +20,63 @@ struct Found {
 };
 
 Finish finish_from(std::string_view reason) {
-  if (reason.empty() || is(reason, "FINISH_REASON_UNSPECIFIED")) return Finish::None;
-  if (is(reason, "STOP")) return Finish::Stop;
-  if (is(reason, "MAX_TOKENS")) return Finish::Length;
-  for (const std::string_view filter :
-       {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY", "LANGUAGE"}) {
-    if (reason == filter) return Finish::ContentFilter;
+  if (reason.empty()) return Finish::None;
+  switch (word_of(reason)) {
+    case Word::FinishReasonUnspecified:
+      return Finish::None;
+    case Word::StopUpper:
+      return Finish::Stop;
+    case Word::MaxTokensUpper:
+      return Finish::Length;
+    case Word::Safety:
+    case Word::Recitation:
+    case Word::Blocklist:
+    case Word::ProhibitedContent:
+    case Word::Spii:
+    case Word::ImageSafety:
+    case Word::Language:
+      return Finish::ContentFilter;
+    default:
+      return Finish::Other;
   }
-  return Finish::Other;
 }
 
 Part read_part(JsonReader& json) {
   Part part;
-  json.object([&](std::string_view key) {
-    if (is(key, "text")) {
-      part.text = json.string();
-    } else if (is(key, "thought")) {
-      part.thought = json.is_true();
-    } else {
-      if (is(key, "functionCall")) part.function_call = true;
-      if (is(key, "inlineData") || is(key, "fileData") || is(key, "executableCode") || is(key, "codeExecutionResult")) {
+  for (const Word key : json.members()) {
+    switch (key) {
+      case Word::Text:
+        json.string(part.text);
+        break;
+      case Word::Thought:
+        part.thought = json.is_true();
+        break;
+      case Word::FunctionCallCamel:
+        part.function_call = true;
+        json.skip();
+        break;
+      case Word::InlineData:
+      case Word::FileData:
+      case Word::ExecutableCode:
+      case Word::CodeExecutionResult:
         part.media = true;
-      }
-      json.skip();
+        json.skip();
+        break;
+      default:
+        json.skip();
+        break;
     }
-  });
+  }
   return part;
+}
+
+void read_parts(Reading& reading, Found& found) {
+  for (JsonReader& json : reading.json.elements()) {
+    const Part part = read_part(json);
+    part.thought ? reading.take_reasoning(part.text) : reading.take_text(part.text);
+    if (part.function_call) reading.tool_fragment = found.function_call = true;
+    if (part.media) reading.wordless = true;
+  }
 }
 
 void read_candidate(Reading& reading, Found& found) {
@@ -53,25 +84,22 @@ void read_candidate(Reading& reading, Found& found) {
   std::uint64_t index = 0;
   JsonString finish_reason;
   // The index may come after the parts; several candidates are rare and their text is not told apart.
-  json.object([&](std::string_view key) {
-    if (is(key, "content")) {
-      json.object([&](std::string_view inner) {
-        if (!is(inner, "parts")) return json.skip();
-        json.array([&] {
-          const Part part = read_part(json);
-          part.thought ? reading.take_reasoning(part.text) : reading.take_text(part.text);
-          if (part.function_call) reading.tool_fragment = found.function_call = true;
-          if (part.media) reading.wordless = true;
-        });
-      });
-    } else if (is(key, "finishReason")) {
-      finish_reason = json.string();
-    } else if (is(key, "index")) {
-      index = json.whole_number().value_or(0);
-    } else {
-      json.skip();
+  for (const Word key : json.members()) {
+    switch (key) {
+      case Word::Content:
+        for (const Word inner : json.members()) inner == Word::Parts ? read_parts(reading, found) : json.skip();
+        break;
+      case Word::FinishReasonCamel:
+        json.string(finish_reason);
+        break;
+      case Word::Index:
+        index = json.count();
+        break;
+      default:
+        json.skip();
+        break;
     }
-  });
+  }
   const Finish finish = finish_from(finish_reason.raw);
   if (finish != Finish::None) {
     reading.finish = finish;
@@ -82,12 +110,12 @@ void read_candidate(Reading& reading, Found& found) {
 
 void read_prompt_feedback(Reading& reading) {
   JsonReader& json = reading.json;
-  json.object([&](std::string_view key) {
-    if (!is(key, "blockReason")) return json.skip();
-    if (json.string().raw.empty()) return;
+  for (const Word key : json.members()) {
+    const JsonString reason = json.string();
+    if (key != Word::BlockReason || reason.raw.empty()) continue;
     reading.finish = Finish::ContentFilter;
     reading.terminal = true;
-  });
+  }
 }
 
 // A chunk with one candidate of one text part; `finish` empty: none.
@@ -132,21 +160,29 @@ bool read(Reading& reading) {
   }
   JsonReader& json = reading.json;
   Found found;
-  const bool is_object = json.object([&](std::string_view key) {
-    if (is(key, "candidates")) {
-      json.array([&] { read_candidate(reading, found); });
-    } else if (is(key, "usageMetadata")) {
-      reading.take_usage();
-    } else if (is(key, "modelVersion")) {
-      reading.model = json.string();
-    } else if (is(key, "responseId")) {
-      reading.id = json.string();
-    } else if (is(key, "promptFeedback")) {
-      read_prompt_feedback(reading);
-    } else {
-      reading.take_other(key);
+  const bool is_object = json.type() == JsonType::Object;
+  for (const Word word : json.members()) {
+    switch (word) {
+      case Word::Candidates:
+        for ([[maybe_unused]] JsonReader& candidate : json.elements()) read_candidate(reading, found);
+        break;
+      case Word::UsageMetadata:
+        reading.take_usage();
+        break;
+      case Word::ModelVersion:
+        json.string(reading.model);
+        break;
+      case Word::ResponseId:
+        json.string(reading.id);
+        break;
+      case Word::PromptFeedback:
+        read_prompt_feedback(reading);
+        break;
+      default:
+        reading.take_other(word);
+        break;
     }
-  });
+  }
   if (!is_object || !json.at_end()) return false;
   if (reading.is_error || reading.challenge) return true;
   reading.answer.progress = true;

@@ -19,8 +19,9 @@ struct ErrorInfo {
   std::string_view message;
   std::string_view type;
   std::string_view code;
-  int status = 0;          // an HTTP status where the event names one, else 0
-  bool retryable = false;  // its code says server, overload, timeout or rate; never quota or invalid request
+  int status = 0;  // an HTTP status where the event names one, else 0
+  /// Its code says server, overload, timeout or rate; never quota or invalid request.
+  bool retryable() const;
 };
 
 /// Views are valid until the next interpret() and no longer than the event.

@@ -93,6 +93,11 @@ bool JsonReader::next_key(std::string_view& key) {
   return true;
 }
 
+Word JsonReader::next_word() {
+  std::string_view key;
+  return next_key(key) ? word_of(key) : Word::End;
+}
+
 // Past the comma before the next element or member; false at the container's end and after an error.
 bool JsonReader::next(char closing) {
   if (failed_) return false;
@@ -249,14 +254,17 @@ JsonType JsonReader::type() {
   }
 }
 
+void JsonReader::string(JsonString& out) {
+  out = {};
+  if (type() != JsonType::String) return skip();
+  if (read_string(out)) return;
+  fail();
+  out = {};
+}
+
 JsonString JsonReader::string() {
   JsonString out;
-  if (type() != JsonType::String) {
-    skip();
-  } else if (!read_string(out)) {
-    fail();
-    return {};
-  }
+  string(out);
   return out;
 }
 
@@ -273,6 +281,8 @@ std::optional<std::uint64_t> JsonReader::whole_number() {
   at_ = at;
   return value;
 }
+
+std::uint64_t JsonReader::count() { return whole_number().value_or(0); }
 
 std::optional<std::uint64_t> JsonReader::odd_whole_number() {
   std::string_view digits = raw();

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "core/dialect/json_scan.hpp"
+#include "core/dialect/words.hpp"
 
 namespace tidemark::dialect {
 
@@ -57,10 +58,21 @@ class JsonReader {
     return true;
   }
 
+  /// The same as ranges: keys as words, and nothing where the value is no object; elements, likewise. The loop's body
+  /// must read exactly one value.
+  struct Members;
+  struct Elements;
+  Members members();
+  Elements elements();
+
   JsonType type();
   JsonString string();
+  /// The same, into `out`.
+  void string(JsonString& out);
   /// A whole number from 0 to 2^64 - 1 (a fraction of zeros, as in 12.0, is allowed).
   std::optional<std::uint64_t> whole_number();
+  /// The same; 0 where there is none.
+  std::uint64_t count();
   /// Whether the value is `true`.
   bool is_true();
   void skip() { raw(); }
@@ -85,6 +97,7 @@ class JsonReader {
   void pop() { --depth_; }
   bool in_object() const { return (nest_[(depth_ - 1) / 64] >> ((depth_ - 1) % 64) & 1u) != 0; }
   bool next(char closing);
+  Word next_word();
   bool next_key(std::string_view& key);
   bool read_key(JsonString& key);
   bool read_string(JsonString& out);
@@ -103,6 +116,34 @@ class JsonReader {
   bool failed_ = false;
   std::array<char, kMaxKey> key_;  // an unescaped key; written before it is read
 };
+
+struct JsonReader::Members {
+  struct Iterator {
+    JsonReader& json;
+    Word word;
+    Word operator*() const { return word; }
+    void operator++() { word = json.next_word(); }
+    bool operator!=(const Iterator&) const { return word != Word::End; }
+  };
+  Iterator begin() const { return {json, json.enter('{') ? json.next_word() : Word::End}; }
+  Iterator end() const { return {json, Word::End}; }
+  JsonReader& json;
+};
+inline JsonReader::Members JsonReader::members() { return {*this}; }
+
+struct JsonReader::Elements {
+  struct Iterator {
+    JsonReader& json;
+    bool more;
+    JsonReader& operator*() const { return json; }
+    void operator++() { more = json.next(']'); }
+    bool operator!=(const Iterator&) const { return more; }
+  };
+  Iterator begin() const { return {json, json.enter('[') && json.next(']')}; }
+  Iterator end() const { return {json, false}; }
+  JsonReader& json;
+};
+inline JsonReader::Elements JsonReader::elements() { return {*this}; }
 
 /// Reads the escape at `at`, which points at a backslash. Returns the byte after it, or nullptr where it is none.
 const char* end_of_escape(const char* at, const char* end);

@@ -15,7 +15,6 @@ struct Delta {
   JsonString reasoning_content;  // DeepSeek, vLLM, Qwen, Kimi
   JsonString reasoning;          // OpenRouter; where both stand they say the same
   JsonString refusal;
-  bool parts = false;  // content in parts has been taken already
   bool tool_fragment = false;
 };
 
@@ -27,78 +26,91 @@ struct Choice {
 };
 
 // Mistral: [{"type":"text","text":…},{"type":"thinking","thinking":[{"type":"text","text":…}]}]
-void read_content_parts(Reading& reading, Delta& delta) {
-  JsonReader& json = reading.json;
-  delta.parts = json.array([&] {
-    json.object([&](std::string_view key) {
-      if (is(key, "text")) {
+void read_content_parts(Reading& reading) {
+  for (JsonReader& part : reading.json.elements()) {
+    for (const Word key : part.members()) {
+      if (key == Word::Text) {
         reading.take_text();
-      } else if (is(key, "thinking")) {
-        json.array([&] {
-          json.object([&](std::string_view inner) { is(inner, "text") ? reading.take_reasoning() : json.skip(); });
-        });
+      } else if (key == Word::Thinking) {
+        for (JsonReader& thought : part.elements()) {
+          for (const Word inner : thought.members()) inner == Word::Text ? reading.take_reasoning() : thought.skip();
+        }
       } else {
-        json.skip();
+        part.skip();
       }
-    });
-  });
+    }
+  }
 }
 
 // The arguments of a call change from fragment to fragment and mean nothing here.
 void read_function(Reading& reading) {
-  reading.json.object([&](std::string_view key) {
-    is(key, "arguments") || is(key, "input") ? reading.skip_varying() : reading.json.skip();
-  });
+  for (const Word word : reading.json.members()) {
+    word == Word::Arguments || word == Word::Input ? reading.skip_varying() : reading.json.skip();
+  }
 }
 
 void read_delta(Reading& reading, Delta& delta) {
   JsonReader& json = reading.json;
   delta = {};
-  json.object([&](std::string_view key) {
-    if (is(key, "content")) {
-      if (json.type() == JsonType::Array) {
-        read_content_parts(reading, delta);
-      } else {
-        delta.content = json.string();
-      }
-    } else if (is(key, "reasoning_content")) {
-      delta.reasoning_content = json.string();
-    } else if (is(key, "reasoning")) {
-      delta.reasoning = json.string();
-    } else if (is(key, "refusal")) {
-      delta.refusal = json.string();
-    } else if (is(key, "tool_calls")) {
-      json.array([&] {
-        delta.tool_fragment = true;
-        json.object([&](std::string_view call) {
-          is(call, "function") || is(call, "custom") ? read_function(reading) : json.skip();
-        });
-      });
-    } else if (is(key, "function_call")) {
-      if (json.type() == JsonType::Object) delta.tool_fragment = true;
-      read_function(reading);
-    } else {
-      json.skip();
+  for (const Word key : json.members()) {
+    switch (key) {
+      case Word::Content:
+        if (json.type() == JsonType::Array) {
+          read_content_parts(reading);
+        } else {
+          json.string(delta.content);
+        }
+        break;
+      case Word::ReasoningContent:
+        json.string(delta.reasoning_content);
+        break;
+      case Word::Reasoning:
+        json.string(delta.reasoning);
+        break;
+      case Word::Refusal:
+        json.string(delta.refusal);
+        break;
+      case Word::ToolCalls:
+        for (JsonReader& call : json.elements()) {
+          delta.tool_fragment = true;
+          for (const Word word : call.members()) {
+            word == Word::Function || word == Word::Custom ? read_function(reading) : call.skip();
+          }
+        }
+        break;
+      case Word::FunctionCall:
+        if (json.type() == JsonType::Object) delta.tool_fragment = true;
+        read_function(reading);
+        break;
+      default:
+        json.skip();
+        break;
     }
-  });
+  }
 }
 
 void read_choice(Reading& reading, std::uint64_t& last_index, bool& legacy) {
   JsonReader& json = reading.json;
   Choice choice;
-  json.object([&](std::string_view key) {
-    if (is(key, "delta")) {
-      read_delta(reading, choice.delta);
-    } else if (is(key, "finish_reason")) {
-      choice.finish_reason = json.string();
-    } else if (is(key, "index")) {
-      choice.index = json.whole_number().value_or(0);
-    } else if (is(key, "text")) {
-      choice.text = json.string();
-    } else {
-      json.skip();
+  for (const Word key : json.members()) {
+    switch (key) {
+      case Word::Delta:
+        read_delta(reading, choice.delta);
+        break;
+      case Word::FinishReason:
+        json.string(choice.finish_reason);
+        break;
+      case Word::Index:
+        choice.index = json.count();
+        break;
+      case Word::Text:
+        json.string(choice.text);
+        break;
+      default:
+        json.skip();
+        break;
     }
-  });
+  }
 
   const Delta& delta = choice.delta;
   const JsonString& reasoning = delta.reasoning_content.raw.empty() ? delta.reasoning : delta.reasoning_content;
@@ -157,29 +169,40 @@ bool read(Reading& reading) {
   std::uint64_t last_index = 0;
   bool has_choices = false;
   bool legacy = false;
-  bool flat_error = is(reading.event.name, "error");
+  bool flat_error = word_of(reading.event.name) == Word::Error;
   ErrorFields flat;
-  const bool is_object = json.object([&](std::string_view key) {
-    if (is(key, "choices")) {
-      has_choices = json.array([&] { read_choice(reading, last_index, legacy); });
-    } else if (is(key, "id")) {
-      reading.id = json.string();
-    } else if (is(key, "created")) {
-      reading.created = json.whole_number().value_or(0);
-    } else if (is(key, "model")) {
-      reading.model = json.string();
-    } else if (is(key, "usage")) {
-      reading.take_usage();
-    } else if (is(key, "object")) {
-      if (is(json.string().raw, "error")) flat_error = true;  // vLLM
-    } else if (is(key, "message") || is(key, "type") || is(key, "code")) {
-      std::swap(flat, reading.error);
-      reading.take_error_member(key);
-      std::swap(flat, reading.error);
-    } else {
-      reading.take_other(key);
+  const bool is_object = json.type() == JsonType::Object;
+  for (const Word word : json.members()) {
+    switch (word) {
+      case Word::Choices:
+        has_choices = json.type() == JsonType::Array;
+        for ([[maybe_unused]] JsonReader& choice : json.elements()) read_choice(reading, last_index, legacy);
+        break;
+      case Word::Id:
+        json.string(reading.id);
+        break;
+      case Word::Created:
+        reading.created = json.count();
+        break;
+      case Word::Model:
+        json.string(reading.model);
+        break;
+      case Word::Usage:
+        reading.take_usage();
+        break;
+      case Word::Object:
+        if (word_of(json.string().raw) == Word::Error) flat_error = true;  // vLLM
+        break;
+      case Word::Message:
+      case Word::Type:
+      case Word::Code:
+        reading.take_flat_error_member(word, flat);
+        break;
+      default:
+        reading.take_other(word);
+        break;
     }
-  });
+  }
   if (!is_object || !json.at_end()) return false;
 
   if (!reading.is_error && !has_choices && (flat_error || (flat.message && flat.code))) {

@@ -1,69 +1,12 @@
 // openai-responses: reading the Responses API's typed, numbered events. What is said in it:
 // openai_responses_ending.cpp.
 #include <algorithm>
-#include <array>
 
 #include "core/dialect/dialects.hpp"
 #include "core/dialect/json_text.hpp"
 
 namespace tidemark::dialect::openai_responses {
 namespace {
-
-enum class Type {
-  Other,  // progress: created, in_progress, *.done of text, annotations, the searching of hosted tools
-  TextDelta,
-  RefusalDelta,
-  ReasoningDelta,
-  ToolDelta,
-  ToolDone,
-  ItemAdded,
-  ItemDone,
-  PartAdded,
-  PartDone,
-  Completed,
-  Incomplete,
-  Cancelled,
-  Failed,
-  Error,
-  Keepalive,
-};
-
-struct TypeName {
-  std::string_view name;
-  Type type;
-};
-
-constexpr std::array kTypes = {
-    TypeName{"response.output_text.delta", Type::TextDelta},
-    TypeName{"response.reasoning_summary_text.delta", Type::ReasoningDelta},
-    TypeName{"response.reasoning_text.delta", Type::ReasoningDelta},
-    TypeName{"response.reasoning.delta", Type::ReasoningDelta},
-    TypeName{"response.function_call_arguments.delta", Type::ToolDelta},
-    TypeName{"response.custom_tool_call_input.delta", Type::ToolDelta},
-    TypeName{"response.mcp_call_arguments.delta", Type::ToolDelta},
-    TypeName{"response.code_interpreter_call_code.delta", Type::ToolDelta},
-    TypeName{"response.function_call_arguments.done", Type::ToolDone},
-    TypeName{"response.custom_tool_call_input.done", Type::ToolDone},
-    TypeName{"response.refusal.delta", Type::RefusalDelta},
-    TypeName{"response.output_item.added", Type::ItemAdded},
-    TypeName{"response.output_item.done", Type::ItemDone},
-    TypeName{"response.content_part.added", Type::PartAdded},
-    TypeName{"response.content_part.done", Type::PartDone},
-    TypeName{"response.completed", Type::Completed},
-    TypeName{"response.done", Type::Completed},
-    TypeName{"response.incomplete", Type::Incomplete},
-    TypeName{"response.cancelled", Type::Cancelled},
-    TypeName{"response.failed", Type::Failed},
-    TypeName{"error", Type::Error},
-    TypeName{"keepalive", Type::Keepalive},
-    TypeName{"ping", Type::Keepalive},
-};
-
-Type type_from(std::string_view name) {
-  const auto* const found =
-      std::find_if(kTypes.begin(), kTypes.end(), [&](const TypeName& entry) { return entry.name == name; });
-  return found == kTypes.end() ? Type::Other : found->type;
-}
 
 struct Item {
   std::string_view json;
@@ -84,85 +27,107 @@ struct Fields {
 
 // function_call, custom_tool_call, mcp_call, web_search_call, …
 Kind item_kind(std::string_view type) {
-  if (is(type, "message")) return Kind::Text;
-  if (is(type, "reasoning")) return Kind::Reasoning;
+  const Word word = word_of(type);
+  if (word == Word::Message) return Kind::Text;
+  if (word == Word::Reasoning) return Kind::Reasoning;
   constexpr std::string_view kCall = "_call";
   if (type.size() > kCall.size() && type.substr(type.size() - kCall.size()) == kCall) return Kind::ToolFragment;
   return Kind::Progress;
 }
 
-Item read_item(JsonReader& json) {
-  Item item;
+void read_item(JsonReader& json, Item& item) {
+  item = {};
   JsonReader inside = json;
-  inside.object([&](std::string_view key) {
-    if (is(key, "id")) {
-      item.id = inside.string();
-    } else if (is(key, "type")) {
-      item.type = inside.string();
-    } else {
-      inside.skip();
+  for (const Word key : inside.members()) {
+    switch (key) {
+      case Word::Id:
+        inside.string(item.id);
+        break;
+      case Word::Type:
+        inside.string(item.type);
+        break;
+      default:
+        inside.skip();
+        break;
     }
-  });
+  }
   item.json = json.raw();
-  return item;
 }
 
 void read_response(Reading& reading, Fields& fields) {
   JsonReader& json = reading.json;
-  json.object([&](std::string_view key) {
-    if (is(key, "id")) {
-      reading.id = json.string();
-    } else if (is(key, "model")) {
-      reading.model = json.string();
-    } else if (is(key, "created_at")) {
-      reading.created = json.whole_number().value_or(0);
-    } else if (is(key, "usage")) {
-      reading.take_usage();
-    } else if (is(key, "error")) {
-      reading.take_error();
-    } else if (is(key, "incomplete_details")) {
-      json.object([&](std::string_view inner) {
-        if (!is(inner, "reason")) return json.skip();
-        fields.incomplete_reason = json.string();
-      });
-    } else {
-      json.skip();
+  for (const Word key : json.members()) {
+    switch (key) {
+      case Word::Id:
+        json.string(reading.id);
+        break;
+      case Word::Model:
+        json.string(reading.model);
+        break;
+      case Word::CreatedAt:
+        reading.created = json.count();
+        break;
+      case Word::Usage:
+        reading.take_usage();
+        break;
+      case Word::Error:
+        reading.take_error();
+        break;
+      case Word::IncompleteDetails:
+        for (const Word inner : json.members()) {
+          inner == Word::Reason ? json.string(fields.incomplete_reason) : json.skip();
+        }
+        break;
+      default:
+        json.skip();
+        break;
     }
-  });
+  }
 }
 
 bool read_fields(Reading& reading, Fields& fields) {
   JsonReader& json = reading.json;
-  const bool is_object = json.object([&](std::string_view key) {
-    if (is(key, "type")) {
-      fields.type = json.string();
-    } else if (is(key, "sequence_number")) {
-      reading.take_sequence();
-    } else if (is(key, "delta")) {
-      fields.delta = json.string();
-    } else if (is(key, "output_index")) {
-      fields.output_index = json.whole_number().value_or(0);
-    } else if (is(key, "content_index")) {
-      fields.content_index = json.whole_number().value_or(0);
-    } else if (is(key, "item_id")) {
-      reading.skip_varying();  // GitHub Copilot gives another one with each event
-    } else if (is(key, "item")) {
-      fields.item = read_item(json);
-    } else if (is(key, "part")) {
-      json.object([&](std::string_view inner) {
-        if (!is(inner, "type")) return json.skip();
-        fields.part_type = json.string();
-      });
-    } else if (is(key, "response")) {
-      read_response(reading, fields);
-    } else if (is(key, "message") || is(key, "code")) {
-      std::swap(fields.flat_error, reading.error);
-      reading.take_error_member(key);
-      std::swap(fields.flat_error, reading.error);
-    } else {
-      reading.take_other(key);
+  const bool is_object = json.type() == JsonType::Object;
+  for (const Word word : json.members()) {
+    switch (word) {
+      case Word::Type:
+        json.string(fields.type);
+        break;
+      case Word::SequenceNumber:
+        reading.take_sequence();
+        break;
+      case Word::Delta:
+        json.string(fields.delta);
+        break;
+      case Word::OutputIndex:
+        fields.output_index = json.count();
+        break;
+      case Word::ContentIndex:
+        fields.content_index = json.count();
+        break;
+      case Word::ItemId:
+        reading.skip_varying();
+        break;  // GitHub Copilot gives another one with each event
+      case Word::Item:
+        read_item(json, fields.item);
+        break;
+      case Word::Part:
+        for (const Word inner : json.members()) {
+          inner == Word::Type ? json.string(fields.part_type) : json.skip();
+        }
+        break;
+      case Word::Response:
+        read_response(reading, fields);
+        break;
+      case Word::Message:
+      case Word::Code:
+        reading.take_flat_error_member(word, fields.flat_error);
+        break;
+      default:
+        reading.take_other(word);
+        break;
     }
-  });
+  }
   return is_object && json.at_end();
 }
 
@@ -228,65 +193,64 @@ void add_text(Reading& reading, const Fields& fields, Kind kind) {
 }
 
 Finish incomplete_finish(std::string_view reason) {
-  if (is(reason, "max_output_tokens")) return Finish::Length;
-  if (is(reason, "content_filter")) return Finish::ContentFilter;
-  return Finish::Other;
+  const Word word = word_of(reason);
+  if (word == Word::MaxOutputTokens) return Finish::Length;
+  return word == Word::ContentFilter ? Finish::ContentFilter : Finish::Other;
 }
 
-void apply(Reading& reading, Type type, const Fields& fields) {
+// Of what is not named here only the progress counts: created, in_progress, *.done of text, annotations, the searching
+// of hosted tools.
+void apply(Reading& reading, Word type, const Fields& fields) {
   Answer& answer = reading.answer;
   switch (type) {
-    case Type::TextDelta:
-      add_text(reading, fields, Kind::Text);
-      break;
-    case Type::RefusalDelta:
-      add_text(reading, fields, Kind::Refusal);
-      break;
-    case Type::ReasoningDelta:
+    case Word::ResponseOutputTextDelta:
+      return add_text(reading, fields, Kind::Text);
+    case Word::ResponseRefusalDelta:
+      return add_text(reading, fields, Kind::Refusal);
+    case Word::ResponseReasoningSummaryTextDelta:
+    case Word::ResponseReasoningTextDelta:
+    case Word::ResponseReasoningDelta:
       answer.last_index = std::max(answer.last_index, as_index(fields.output_index));
-      reading.take_reasoning(fields.delta);
-      break;
-    case Type::ToolDelta:
+      return reading.take_reasoning(fields.delta);
+    case Word::ResponseFunctionCallArgumentsDelta:
+    case Word::ResponseCustomToolCallInputDelta:
+    case Word::ResponseMcpCallArgumentsDelta:
+    case Word::ResponseCodeInterpreterCallCodeDelta:
       reading.tool_fragment = true;
       if (fields.delta) reading.skip_varying(fields.delta);
-      open_tool(answer, fields.output_index);
-      break;
-    case Type::ToolDone:
+      return open_tool(answer, fields.output_index);
+    case Word::ResponseFunctionCallArgumentsDone:
+    case Word::ResponseCustomToolCallInputDone:
       reading.tool_fragment = true;
-      finish_tool(answer, fields.output_index);
-      break;
-    case Type::ItemAdded:
-      add_item(reading, fields);
-      break;
-    case Type::ItemDone:
-      finish_item(reading, fields);
-      break;
-    case Type::PartAdded:
-      if (is(fields.part_type.raw, "output_text")) open_part(answer, fields, Kind::Text);
-      if (is(fields.part_type.raw, "refusal")) open_part(answer, fields, Kind::Refusal);
-      break;
-    case Type::PartDone:
+      return finish_tool(answer, fields.output_index);
+    case Word::ResponseOutputItemAdded:
+      return add_item(reading, fields);
+    case Word::ResponseOutputItemDone:
+      return finish_item(reading, fields);
+    case Word::ResponseContentPartAdded: {
+      const Word part = word_of(fields.part_type.raw);
+      if (part == Word::OutputText) open_part(answer, fields, Kind::Text);
+      if (part == Word::Refusal) open_part(answer, fields, Kind::Refusal);
+      return;
+    }
+    case Word::ResponseContentPartDone:
       answer.open_content_index = -1;
-      break;
-    case Type::Completed:
+      return;
+    case Word::ResponseCompleted:
+    case Word::ResponseDone:
       reading.marker = true;
       reading.finish = answer.refusal && !answer.text ? Finish::Refusal : Finish::Stop;
-      break;
-    case Type::Incomplete:
+      return;
+    case Word::ResponseIncomplete:
       reading.marker = true;
       reading.finish = incomplete_finish(fields.incomplete_reason.raw);
-      break;
-    case Type::Cancelled:
+      return;
+    case Word::ResponseCancelled:
       reading.marker = true;
       reading.finish = Finish::Other;
-      break;
-    case Type::Keepalive:
-      reading.silent = true;
-      break;
-    case Type::Other:
-    case Type::Failed:
-    case Type::Error:
-      break;
+      return;
+    default:
+      return;
   }
 }
 
@@ -299,11 +263,12 @@ bool read(Reading& reading) {
   }
   Fields fields;
   if (!read_fields(reading, fields)) return false;
-  const Type type = type_from(fields.type ? fields.type.raw : reading.event.name);
-  if (type == Type::Error && !reading.is_error) reading.error = fields.flat_error;
-  if (type == Type::Error || type == Type::Failed) reading.is_error = true;
+  const Word type = word_of(fields.type ? fields.type.raw : reading.event.name);
+  if (type == Word::Error && !reading.is_error) reading.error = fields.flat_error;
+  if (type == Word::Error || type == Word::ResponseFailed) reading.is_error = true;
   if (reading.is_error || reading.challenge) return true;
-  if (type != Type::Keepalive) reading.answer.progress = true;
+  reading.silent = type == Word::Keepalive || type == Word::Ping;
+  if (!reading.silent) reading.answer.progress = true;
   apply(reading, type, fields);
   return true;
 }

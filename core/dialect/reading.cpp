@@ -1,9 +1,10 @@
 // Taking values out of an event, and drawing the conclusion.
 #include "core/dialect/reading.hpp"
 
+#include <utility>
+
 #include "core/dialect/challenge.hpp"
 #include "core/dialect/json_text.hpp"
-#include "core/dialect/retryable.hpp"
 
 namespace tidemark::dialect {
 namespace {
@@ -34,7 +35,6 @@ void tell_error(const Reading& reading, Meaning& meaning) {
   meaning.error.type = decoded(reading.error.type, scratch.type);
   meaning.error.code = decoded(reading.error.code, scratch.code);
   meaning.error.status = reading.error.status;
-  meaning.error.retryable = is_retryable(meaning.error.code, meaning.error.type, meaning.error.status);
 }
 
 void tell_challenge(const JsonString& challenge, Scratch& scratch, Meaning& meaning) {
@@ -48,7 +48,7 @@ Meaning what_is_invalid(const Reading& reading) {
   const std::string_view data = reading.event.data;
   if (const JsonString challenge = challenge_in(data)) {
     tell_challenge(challenge, reading.scratch, meaning);
-  } else if (is(reading.event.name, "error")) {
+  } else if (word_of(reading.event.name) == Word::Error) {
     meaning.kind = Kind::Error;
     meaning.finish = Finish::Error;
     meaning.error.message = decoded({data, true, false}, reading.scratch.message);
@@ -114,15 +114,17 @@ void Reading::skip_varying() {
   if (const JsonString string = json.string()) skip_varying(string);
 }
 
-void Reading::take_other(std::string_view key) {
-  if (is(key, "error")) {
-    take_error();
-  } else if (is(key, "ret")) {
-    challenge = challenge_in_ret(json);
-  } else if (is(key, "obfuscation")) {
-    skip_varying();
-  } else {
-    json.skip();
+void Reading::take_other(Word key) {
+  switch (key) {
+    case Word::Error:
+      return take_error();
+    case Word::Ret:
+      challenge = challenge_in_ret(json);
+      return;
+    case Word::Obfuscation:
+      return skip_varying();
+    default:
+      return json.skip();
   }
 }
 
@@ -130,12 +132,13 @@ void Reading::take_error() {
   switch (json.type()) {
     case JsonType::Object:
       is_error = true;
-      json.object([&](std::string_view key) { take_error_member(key); });
+      for (const Word key : json.members()) {
+        take_error_member(key);
+      }
       return;
     case JsonType::String:
       is_error = true;
-      error.message = json.string();
-      return;
+      return json.string(error.message);
     case JsonType::Literal:
       if (json.is_true()) is_error = true;
       return;
@@ -146,7 +149,7 @@ void Reading::take_error() {
   }
 }
 
-void Reading::take_error_member(std::string_view key) {
+void Reading::take_error_member(Word key) {
   // A number from 400 to 599 is a status, wherever it stands; Gemini's "status" is a word.
   const auto word_or_status = [&](JsonString& word) {
     if (json.type() == JsonType::String) {
@@ -160,28 +163,35 @@ void Reading::take_error_member(std::string_view key) {
     if (status >= 400 && status <= 599) error.status = static_cast<int>(status);
     if (status != 0 && !word) word = {value, true, false};
   };
-  if (is(key, "message")) {
-    error.message = json.string();
-  } else if (is(key, "type")) {
-    error.type = json.string();
-  } else if (is(key, "code")) {
-    word_or_status(error.code);
-  } else if (is(key, "status") || is(key, "status_code")) {
-    JsonString word;
-    word_or_status(word);
-    if (word && !error.type && word.raw.find_first_not_of("0123456789") != std::string_view::npos) error.type = word;
-  } else if (is(key, "details")) {
-    // Anthropic: {"error_code": "enforced_spend_limit_reached"}. Gemini has an array here.
-    json.object([&](std::string_view detail) {
-      if (is(detail, "error_code")) {
-        word_or_status(error.code);
-      } else {
-        json.skip();
+  switch (key) {
+    case Word::Message:
+      return json.string(error.message);
+    case Word::Type:
+      return json.string(error.type);
+    case Word::Code:
+      return word_or_status(error.code);
+    case Word::Status:
+    case Word::StatusCode: {
+      JsonString word;
+      word_or_status(word);
+      if (word && !error.type && word.raw.find_first_not_of("0123456789") != std::string_view::npos) error.type = word;
+      return;
+    }
+    case Word::Details:
+      // Anthropic: {"error_code": "enforced_spend_limit_reached"}. Gemini has an array here.
+      for (const Word detail : json.members()) {
+        detail == Word::ErrorCode ? word_or_status(error.code) : json.skip();
       }
-    });
-  } else {
-    json.skip();
+      return;
+    default:
+      return json.skip();
   }
+}
+
+void Reading::take_flat_error_member(Word key, ErrorFields& flat) {
+  std::swap(flat, error);
+  take_error_member(key);
+  std::swap(flat, error);
 }
 
 Meaning conclude(Reading& reading, bool valid) {
@@ -217,15 +227,33 @@ Meaning conclude(Reading& reading, bool valid) {
 }
 
 Finish chat_finish(const JsonString& reason) {
-  const std::string_view word = reason.raw;
-  if (word.empty() || is(word, "null")) return Finish::None;
-  if (is(word, "stop") || is(word, "end_turn") || is(word, "stop_sequence") || is(word, "eos")) return Finish::Stop;
-  if (is(word, "length") || is(word, "max_tokens")) return Finish::Length;
-  if (is(word, "tool_calls") || is(word, "function_call") || is(word, "tool-calls")) return Finish::ToolCalls;
-  if (is(word, "content_filter") || is(word, "content-filter")) return Finish::ContentFilter;
-  if (is(word, "refusal")) return Finish::Refusal;
-  if (is(word, "error") || is(word, "network_error")) return Finish::Error;
-  return Finish::Other;
+  if (reason.raw.empty()) return Finish::None;
+  switch (word_of(reason.raw)) {
+    case Word::Null:
+      return Finish::None;
+    case Word::Stop:
+    case Word::EndTurn:
+    case Word::StopSequence:
+    case Word::Eos:
+      return Finish::Stop;
+    case Word::Length:
+    case Word::MaxTokens:
+      return Finish::Length;
+    case Word::ToolCalls:
+    case Word::FunctionCall:
+    case Word::ToolCallsDashed:
+      return Finish::ToolCalls;
+    case Word::ContentFilter:
+    case Word::ContentFilterDashed:
+      return Finish::ContentFilter;
+    case Word::Refusal:
+      return Finish::Refusal;
+    case Word::Error:
+    case Word::NetworkError:
+      return Finish::Error;
+    default:
+      return Finish::Other;
+  }
 }
 
 std::uint64_t tool_key(std::string_view id) {

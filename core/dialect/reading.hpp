@@ -9,6 +9,7 @@
 #include "core/dialect/frame_guess.hpp"
 #include "core/dialect/interpreter.hpp"
 #include "core/dialect/json_reader.hpp"
+#include "core/dialect/words.hpp"
 
 namespace tidemark::dialect {
 
@@ -76,11 +77,13 @@ struct Reading {
   void skip_varying();
   void skip_varying(const JsonString& string) { holes.add(Hole::Role::Varying, string.raw); }
   /// The next value belongs to a key at the top that the dialect does not know: an error, a challenge, or nothing.
-  void take_other(std::string_view key);
+  void take_other(Word key);
   /// The next value is an error: an object, or a string that is its message. Null and false are none.
   void take_error();
   /// A member of an error object.
-  void take_error_member(std::string_view key);
+  void take_error_member(Word key);
+  /// The same where it stands at the top, which may be no error after all.
+  void take_flat_error_member(Word key, ErrorFields& flat);
 };
 
 /// What the reading means; `valid` is what the dialect's reader returned. Brings the answer up to date, but for what

@@ -5,10 +5,12 @@
 #include <array>
 #include <charconv>
 
+#include "core/dialect/interpreter.hpp"
+
 namespace tidemark::dialect {
 namespace {
 
-enum class Word { Unknown, Retryable, Final };
+enum class Judgement { Unknown, Retryable, Final };
 
 constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
 
@@ -38,15 +40,15 @@ constexpr std::array<std::string_view, 19> kRetryable = {
 
 bool is_retryable_status(int status) { return status == 408 || status == 409 || status == 429 || status >= 500; }
 
-Word judge(std::string_view text) {
+Judgement judge(std::string_view text) {
   int status = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), status);
   if (error == std::errc() && end == text.data() + text.size() && status >= 400 && status <= 599) {
-    return is_retryable_status(status) ? Word::Retryable : Word::Final;
+    return is_retryable_status(status) ? Judgement::Retryable : Judgement::Final;
   }
-  if (contains_any(text, kFinal)) return Word::Final;
-  if (contains_any(text, kRetryable)) return Word::Retryable;
-  return Word::Unknown;
+  if (contains_any(text, kFinal)) return Judgement::Final;
+  if (contains_any(text, kRetryable)) return Judgement::Retryable;
+  return Judgement::Unknown;
 }
 
 }  // namespace
@@ -54,10 +56,12 @@ Word judge(std::string_view text) {
 bool is_retryable(std::string_view code, std::string_view type, int status) {
   if (contains_any(code, kMoney) || contains_any(type, kMoney)) return false;
   for (const std::string_view text : {code, type}) {
-    const Word word = judge(text);
-    if (word != Word::Unknown) return word == Word::Retryable;
+    const Judgement judgement = judge(text);
+    if (judgement != Judgement::Unknown) return judgement == Judgement::Retryable;
   }
   return is_retryable_status(status);
 }
+
+bool ErrorInfo::retryable() const { return is_retryable(code, type, status); }
 
 }  // namespace tidemark::dialect

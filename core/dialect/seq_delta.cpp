@@ -19,31 +19,41 @@ bool read(Reading& reading) {
   JsonString reasoning;
   JsonString finish_reason;
   bool done = false;
-  const bool is_object = json.object([&](std::string_view key) {
-    if (is(key, "seq")) {
-      reading.take_sequence();
-    } else if (is(key, "delta") || is(key, "text") || is(key, "content")) {
-      const JsonString value = json.string();
-      if (value) text = value;
-    } else if (is(key, "reasoning")) {
-      reasoning = json.string();
-    } else if (is(key, "done")) {
-      done = json.is_true();
-    } else if (is(key, "finish_reason")) {
-      finish_reason = json.string();
-    } else if (is(key, "message")) {
-      reading.take_error_member(key);
-    } else {
-      reading.take_other(key);
+  const bool is_object = json.type() == JsonType::Object;
+  for (const Word word : json.members()) {
+    switch (word) {
+      case Word::Seq:
+        reading.take_sequence();
+        break;
+      case Word::Delta:
+      case Word::Text:
+      case Word::Content:
+        if (const JsonString value = json.string()) text = value;
+        break;
+      case Word::Reasoning:
+        json.string(reasoning);
+        break;
+      case Word::Done:
+        done = json.is_true();
+        break;
+      case Word::FinishReason:
+        json.string(finish_reason);
+        break;
+      case Word::Message:
+        reading.take_error_member(word);
+        break;
+      default:
+        reading.take_other(word);
+        break;
     }
-  });
+  }
   if (!is_object || !json.at_end()) return false;
   reading.finish = chat_finish(finish_reason);
   if (reading.finish == Finish::Error) {
     reading.is_error = true;
     if (!reading.error.code) reading.error.code = finish_reason;
   }
-  if (is(reading.event.name, "error")) reading.is_error = true;
+  if (word_of(reading.event.name) == Word::Error) reading.is_error = true;
   if (reading.is_error || reading.challenge) return true;
   reading.answer.progress = true;
   reading.take_text(text);

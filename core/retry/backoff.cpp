@@ -1,18 +1,24 @@
 // Backoff.
 #include "core/retry/backoff.hpp"
 
-#include <cmath>
-
 namespace tidemark::retry {
 namespace {
 
 constexpr double kMost = 0x1p52;  // longer waits are all the same, and exact in a double
 
+// By squaring: the C library's power brings kilobytes of tables for exponents that are no whole numbers.
+double power(double base, unsigned exponent) {
+  double result = 1;
+  for (; exponent > 0; exponent >>= 1, base *= base) {
+    if ((exponent & 1u) != 0) result *= base;
+  }
+  return result;
+}
+
 }  // namespace
 
 TimeMs backoff_delay(const BackoffOptions& options, unsigned attempt, double unit) {
-  const double delay =
-      options.base_ms * std::pow(options.factor, static_cast<double>(attempt)) + unit * options.jitter_ms;
+  const double delay = options.base_ms * power(options.factor, attempt) + unit * options.jitter_ms;
   const double most = options.max_ms < kMost ? options.max_ms : kMost;
   // Written so that a NaN (0 * infinity) ends at the bound too.
   const double bounded = delay < most ? delay : most;

@@ -41,65 +41,78 @@ std::optional<TimeMs> parse_decimal(std::string_view text, TimeMs scale) {
   return std::min(whole * scale + fraction + (more ? 1 : 0), kMost);
 }
 
+struct DateTime {
+  int year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0;
+};
+
 // Reads a date piece by piece; once a piece is wrong, so is all the rest.
 class DateReader {
  public:
   explicit DateReader(std::string_view text) : text_(text) {}
 
-  void literal(std::string_view expected) {
-    if (text_.substr(0, expected.size()) == expected) {
-      text_.remove_prefix(expected.size());
-    } else {
-      good_ = false;
-    }
-  }
-
-  int number(std::size_t digits) {
-    int value = 0;
-    if (text_.size() < digits) return fail();
-    for (std::size_t i = 0; i < digits; ++i) {
-      if (!is_digit(text_[i])) return fail();
-      value = value * 10 + (text_[i] - '0');
-    }
-    text_.remove_prefix(digits);
-    return value;
-  }
-
-  // asctime pads a day of one digit with a space.
-  int padded_day() {
-    if (!text_.empty() && text_.front() == ' ') {
-      text_.remove_prefix(1);
-      return number(1);
-    }
-    return number(2);
-  }
-
-  int month() {
-    constexpr std::string_view kMonths = "JanFebMarAprMayJunJulAugSepOctNovDec";
-    for (std::size_t i = 0; i < 12; ++i) {
-      if (text_.substr(0, 3) == kMonths.substr(i * 3, 3)) {
-        text_.remove_prefix(3);
-        return static_cast<int>(i) + 1;
-      }
+  /// Which of the names of three letters each, from 0.
+  int name(std::string_view names) {
+    for (std::size_t i = 0; i < names.size(); i += 3) {
+      if (take(names.substr(i, 3))) return static_cast<int>(i / 3);
     }
     return fail();
   }
 
-  template <std::size_t N>
-  bool day_name(const std::array<std::string_view, N>& names) {
-    for (const std::string_view name : names) {
-      if (text_.substr(0, name.size()) == name) {
-        text_.remove_prefix(name.size());
-        return true;
+  bool take(std::string_view expected) {
+    if (text_.substr(0, expected.size()) != expected) return false;
+    text_.remove_prefix(expected.size());
+    return true;
+  }
+
+  /// Letters stand for parts of the date, all else for itself: D a day (d: of one digit), N a month's name, y a year of
+  /// two digits, Y of four, h m s the time.
+  void pattern(std::string_view pattern, DateTime& date) {
+    for (const char& part : pattern) {
+      switch (part) {
+        case 'D':
+          date.day = number(2);
+          break;
+        case 'd':
+          date.day = number(1);
+          break;
+        case 'N':
+          date.month = name("JanFebMarAprMayJunJulAugSepOctNovDec") + 1;
+          break;
+        case 'y':
+          date.year = number(2);
+          break;
+        case 'Y':
+          date.year = number(4);
+          break;
+        case 'h':
+          date.hour = number(2);
+          break;
+        case 'm':
+          date.minute = number(2);
+          break;
+        case 's':
+          date.second = number(2);
+          break;
+        default:
+          if (!take({&part, 1})) fail();
       }
     }
-    return false;
   }
 
   bool next_is(char c) const { return !text_.empty() && text_.front() == c; }
   bool done() const { return good_ && text_.empty(); }
 
  private:
+  int number(int digits) {
+    int value = 0;
+    for (; digits > 0; --digits) {
+      if (text_.empty() || !is_digit(text_.front())) return fail();
+      value = value * 10 + (text_.front() - '0');
+      text_.remove_prefix(1);
+    }
+    return value;
+  }
+
   int fail() {
     good_ = false;
     return 0;
@@ -108,18 +121,6 @@ class DateReader {
   std::string_view text_;
   bool good_ = true;
 };
-
-struct DateTime {
-  int year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0;
-};
-
-void read_time(DateReader& reader, DateTime& date) {
-  date.hour = reader.number(2);
-  reader.literal(":");
-  date.minute = reader.number(2);
-  reader.literal(":");
-  date.second = reader.number(2);
-}
 
 bool is_leap(int year) { return (year % 4 == 0 && year % 100 != 0) || year % 400 == 0; }
 
@@ -160,44 +161,18 @@ std::optional<TimeMs> parse_retry_after(std::string_view retry_after, std::strin
 }
 
 std::optional<std::int64_t> parse_http_date(std::string_view text, std::int64_t unix_now_ms) {
-  constexpr std::array<std::string_view, 7> kLong{"Sunday",   "Monday", "Tuesday", "Wednesday",
-                                                  "Thursday", "Friday", "Saturday"};
-  constexpr std::array<std::string_view, 7> kShort{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+  constexpr std::array<std::string_view, 7> kRestOfDay{"day", "day", "sday", "nesday", "rsday", "day", "urday"};
   DateReader reader(text);
   DateTime date;
-  if (reader.day_name(kLong)) {  // RFC 850: Sunday, 06-Nov-94 08:49:37 GMT
-    reader.literal(", ");
-    date.day = reader.number(2);
-    reader.literal("-");
-    date.month = reader.month();
-    reader.literal("-");
-    date.year = full_year(reader.number(2), year_of(unix_now_ms));
-    reader.literal(" ");
-    read_time(reader, date);
-    reader.literal(" GMT");
-  } else if (reader.day_name(kShort)) {
-    if (reader.next_is(',')) {  // IMF-fixdate: Sun, 06 Nov 1994 08:49:37 GMT
-      reader.literal(", ");
-      date.day = reader.number(2);
-      reader.literal(" ");
-      date.month = reader.month();
-      reader.literal(" ");
-      date.year = reader.number(4);
-      reader.literal(" ");
-      read_time(reader, date);
-      reader.literal(" GMT");
-    } else {  // asctime: Sun Nov  6 08:49:37 1994
-      reader.literal(" ");
-      date.month = reader.month();
-      reader.literal(" ");
-      date.day = reader.padded_day();
-      reader.literal(" ");
-      read_time(reader, date);
-      reader.literal(" ");
-      date.year = reader.number(4);
-    }
-  } else {
-    return std::nullopt;
+  const auto day = static_cast<std::size_t>(reader.name("SunMonTueWedThuFriSat"));
+  if (reader.take(kRestOfDay[day])) {  // RFC 850: Sunday, 06-Nov-94 08:49:37 GMT
+    reader.pattern(", D-N-y h:m:s GMT", date);
+    date.year = full_year(date.year, year_of(unix_now_ms));
+  } else if (reader.next_is(',')) {  // IMF-fixdate: Sun, 06 Nov 1994 08:49:37 GMT
+    reader.pattern(", D N Y h:m:s GMT", date);
+  } else {  // asctime: Sun Nov  6 08:49:37 1994
+    reader.pattern(" N ", date);
+    reader.pattern(reader.next_is(' ') ? " d h:m:s Y" : "D h:m:s Y", date);
   }
   if (!reader.done() || !in_range(date)) return std::nullopt;
   const std::int64_t seconds_of_day = (std::int64_t{date.hour} * 60 + date.minute) * 60 + date.second;

@@ -250,7 +250,8 @@ void Recoverer::take_unfinished_event(TimeMs now) {
   sse::Event event;
   switch (parser_.end(sse::Parser::Tail::Dispatch, event)) {
     case sse::Step::Event: {
-      auto probe = interpreter_ ? *interpreter_ : dialect::Interpreter(dialect::from_first_event(event));
+      // What the question needs does not depend on the events before.
+      dialect::Interpreter probe(interpreter_ ? interpreter_->dialect() : dialect::from_first_event(event));
       const dialect::Meaning meaning = probe.interpret(event);
       if (ends_answer(probe.dialect(), meaning, event.block.ends_with(event.line_end))) take_event(now, event);
       break;

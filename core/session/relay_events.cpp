@@ -15,7 +15,7 @@ namespace {
 
 // Final by their own account. What names nothing is given another chance.
 bool is_final(const dialect::ErrorInfo& error) {
-  if (error.retryable) return false;
+  if (error.retryable()) return false;
   return !error.code.empty() || !error.type.empty() || (error.status >= 400 && error.status < 500);
 }
 

@@ -32,7 +32,7 @@ Json as_json(const Meaning& meaning) {
   if (meaning.sequence) out["sequence"] = *meaning.sequence;
   if (meaning.kind == Kind::Error || meaning.kind == Kind::Challenge) {
     const ErrorInfo& error = meaning.error;
-    out["error"] = {{"message", error.message}, {"retryable", error.retryable}};
+    out["error"] = {{"message", error.message}, {"retryable", error.retryable()}};
     if (!error.type.empty()) out["error"]["type"] = error.type;
     if (!error.code.empty()) out["error"]["code"] = error.code;
     if (error.status != 0) out["error"]["status"] = error.status;

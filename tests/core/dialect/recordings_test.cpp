@@ -195,7 +195,7 @@ void check_error(const Recording& recording, const Answer& answer) {
   const Meaning meaning = interpret(again, event.name, event.data);
   REQUIRE(meaning.kind == Kind::Error);
   REQUIRE(meaning.error.message == facts.message);
-  REQUIRE(meaning.error.retryable);
+  REQUIRE(meaning.error.retryable());
   REQUIRE_FALSE(again.answer().terminal);
   if (meaning.sequence && answer.sequence) REQUIRE(*meaning.sequence == *answer.sequence + 1);
 }

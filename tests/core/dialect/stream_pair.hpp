@@ -16,7 +16,7 @@ inline std::string show(const Meaning& meaning) {
   out += " sequence=" + (meaning.sequence ? std::to_string(*meaning.sequence) : "none");
   out += " error=" + std::string(meaning.error.message) + "/" + std::string(meaning.error.type) + "/" +
          std::string(meaning.error.code) + "/" + std::to_string(meaning.error.status) +
-         (meaning.error.retryable ? " retryable" : "");
+         (meaning.error.retryable() ? " retryable" : "");
   return out;
 }
 
