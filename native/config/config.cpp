@@ -156,6 +156,7 @@ void read_limits(Config& config, ObjectReader& parent, Problems& problems) {
   reader.integer("body_bytes", config.limits.body_bytes, 0, kMaxBytes);
   reader.integer("head_timeout_ms", config.limits.head_timeout_ms, 1, kDayMs);
   reader.integer("event_bytes", config.limits.event_bytes, 1024, kMaxBytes);
+  reader.integer("reader_stall_ms", config.limits.reader_stall_ms, 0, kDayMs);
   reader.integer("connections", config.limits.connections, 1, 1000000);
   reader.finish();
 }

@@ -61,6 +61,7 @@ struct Limits {
   std::size_t body_bytes = 33554432;
   TimeMs head_timeout_ms = 10000;
   std::size_t event_bytes = 4194304;
+  TimeMs reader_stall_ms = 120000;  // 0: never
   std::size_t connections = 10000;
 };
 

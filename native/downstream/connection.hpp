@@ -56,6 +56,8 @@ struct Server::Impl {
   Impl(loop::Loop& the_loop, const ServerLimits& the_limits, Handler& the_handler);
 
   void accept(std::unique_ptr<loop::Socket> socket);
+  /// Now, as a Date header says it.
+  const std::string& date();
 
   loop::Loop& loop;
   const ServerLimits limits;
@@ -65,6 +67,8 @@ struct Server::Impl {
   std::vector<std::shared_ptr<Connection>> connections;  // each knows its place
   std::size_t refused = 0;                               // of these, beyond the limit
   std::size_t exchanges = 0;
+  std::int64_t date_second = -1;  // what date_text says
+  std::string date_text;
   std::string scratch;  // where bodies are pulled to, so that a connection that waits holds no buffer
 };
 
@@ -108,10 +112,12 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   bool without_body(int status) const { return to_head_ || status == 204 || status == 304; }
   void respond(http::ResponseHead head, std::string_view body);
   void respond(http::ResponseHead head, std::unique_ptr<BodySource> source);
+  void write_head(http::ResponseHead& head, http::Framing framing, std::size_t length);
   void schedule_pump();
   void pump();
   enum class Flow : std::uint8_t { On, Stopped };
   Flow write_output();
+  void watch_reader(std::size_t left, TimeMs since);
   Flow pull_and_write();
   void end_source(bool complete);
   void finish_response();

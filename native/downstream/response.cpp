@@ -28,8 +28,7 @@ void Connection::respond(http::ResponseHead head, std::string_view body) {
   keep_alive_ = keep_alive_ && !server_.draining;
   if (head.status == 204) head.headers.remove("content-length");
   const bool bodyless = without_body(head.status);
-  http::write_head(head, bodyless ? http::Framing::None : http::Framing::Length, body.size(), keep_alive_,
-                   minor_version_, output_);
+  write_head(head, bodyless ? http::Framing::None : http::Framing::Length, body.size());
   if (!bodyless) output_ += body;
   state_ = State::Responding;
   schedule_pump();
@@ -49,12 +48,18 @@ void Connection::respond(http::ResponseHead head, std::unique_ptr<BodySource> so
     framing_ = http::Framing::UntilEnd;
     keep_alive_ = false;
   }
-  http::write_head(head, framing_, static_cast<std::size_t>(length_left_), keep_alive_, minor_version_, output_);
+  write_head(head, framing_, static_cast<std::size_t>(length_left_));
   state_ = State::Responding;
   source_ = std::move(source);
   join_head_ = true;
   if (framing_ == http::Framing::None) end_source(true);
   schedule_pump();
+}
+
+// RFC 9110 § 6.6.1: a Date of one's own, and one for what came without.
+void Connection::write_head(http::ResponseHead& head, http::Framing framing, std::size_t length) {
+  if (!head.headers.has("date")) head.headers.add("Date", server_.date());
+  http::write_head(head, framing, length, keep_alive_, minor_version_, output_);
 }
 
 void Connection::schedule_pump() {
@@ -86,8 +91,10 @@ Connection::Flow Connection::write_output() {
     const loop::IoResult result = socket_->write(std::string_view(output_).substr(written_));
     if (result.status == loop::IoStatus::WouldBlock) {
       blocked_ = true;
+      watch_reader(socket_->unacknowledged(), server_.loop.now_ms());
       socket_->wait_writable([this] {
         blocked_ = false;
+        timer_.cancel();
         pump();
       });
       return Flow::Stopped;
@@ -101,6 +108,23 @@ Connection::Flow Connection::write_output() {
   written_ = 0;
   std::string().swap(output_);  // a stream that waits holds no buffer
   return Flow::On;
+}
+
+// `left` of what was written was not yet taken at the time `since`. A reader may be slow as long as it takes something:
+// its socket becomes writable only when much has been taken, so what the peer acknowledges is looked at instead.
+void Connection::watch_reader(std::size_t left, TimeMs since) {
+  const TimeMs bound = server_.limits.reader_stall_ms;
+  if (bound == 0) return;
+  const TimeMs look = server_.loop.now_ms() + std::max<TimeMs>(bound / 8, 1);
+  timer_.set(std::min(since + bound, look), [this, left, since, bound] {
+    const TimeMs now = server_.loop.now_ms();
+    const std::size_t still_left = socket_->unacknowledged();
+    if (still_left < left) return watch_reader(still_left, now);
+    if (now < since + bound) return watch_reader(left, since);
+    // An orderly end would wait behind the bytes that nobody takes.
+    socket_->reset();
+    close();
+  });
 }
 
 Connection::Flow Connection::pull_and_write() {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "native/downstream/connection.hpp"
+#include "native/http/date.hpp"
 
 namespace tidemark::downstream {
 
@@ -26,6 +27,13 @@ void Server::Impl::accept(std::unique_ptr<loop::Socket> socket) {
   } else {
     connection->start();
   }
+}
+
+const std::string& Server::Impl::date() {
+  const std::int64_t second = loop.unix_now_ms() / 1000;
+  if (second != date_second) date_text = http::format_date(second);
+  date_second = second;
+  return date_text;
 }
 
 Server::Server(loop::Loop& loop, const ServerLimits& limits, Handler& handler)

@@ -1,7 +1,9 @@
 // Sockets: Asio tells readiness, the system calls are ours.
 #include "native/loop/socket.hpp"
 
+#include <linux/sockios.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <asio/ip/tcp.hpp>
@@ -83,6 +85,11 @@ IoResult Socket::write(std::string_view bytes) {
   const ssize_t put = ::send(impl_->socket.native_handle(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
   if (put >= 0) return {IoStatus::Done, static_cast<std::size_t>(put), {}};
   return failure(errno);
+}
+
+std::size_t Socket::unacknowledged() const {
+  int count = 0;
+  return ::ioctl(impl_->socket.native_handle(), SIOCOUTQ, &count) == 0 ? static_cast<std::size_t>(count) : 0;
 }
 
 void Socket::wait_readable(std::function<void()> ready) { impl_->wait(Interest::Read, std::move(ready)); }

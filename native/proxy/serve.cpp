@@ -29,6 +29,7 @@ downstream::ServerLimits server_limits(const config::Limits& limits) {
   out.request_head_bytes = limits.request_head_bytes;
   out.body_bytes = limits.body_bytes;
   out.head_timeout_ms = limits.head_timeout_ms;
+  out.reader_stall_ms = limits.reader_stall_ms;
   out.connections = limits.connections;
   return out;
 }

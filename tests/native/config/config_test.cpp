@@ -63,6 +63,7 @@ TEST_CASE("a configuration with one upstream has the defaults of the contract") 
   CHECK(c.limits.body_bytes == 33554432);
   CHECK(c.limits.head_timeout_ms == 10000);
   CHECK(c.limits.event_bytes == 4194304);
+  CHECK(c.limits.reader_stall_ms == 120000);
 }
 
 TEST_CASE("every key is read, comments are skipped, and secrets come from the environment") {
@@ -81,7 +82,8 @@ TEST_CASE("every key is read, comments are skipped, and secrets come from the en
     "disconnect": {"policy": "cancel", "linger_seconds": 2}, "drain_seconds": 3, "principal_header": "X-User",
     "cors": {"allow_origins": ["https://chat.example"]}, "allow_open_relay": true, "client_tokens": ["t1", "env:T2"],
     "challenge_patterns": ["slide to verify"],
-    "limits": {"request_head_bytes": 2000, "body_bytes": 10, "head_timeout_ms": 11, "event_bytes": 3000, "connections": 12}
+    "limits": {"request_head_bytes": 2000, "body_bytes": 10, "head_timeout_ms": 11, "event_bytes": 3000,
+               "reader_stall_ms": 0, "connections": 12}
   })",
                            {}, environment({{"KEY", "sk-1"}, {"T2", "t2"}}));
   INFO(line(loaded));
@@ -123,6 +125,7 @@ TEST_CASE("every key is read, comments are skipped, and secrets come from the en
   CHECK(c.limits.body_bytes == 10);
   CHECK(c.limits.head_timeout_ms == 11);
   CHECK(c.limits.event_bytes == 3000);
+  CHECK(c.limits.reader_stall_ms == 0);
   CHECK(c.limits.connections == 12);
 }
 

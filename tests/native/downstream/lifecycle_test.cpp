@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "native/http/date.hpp"
 #include "tests/catch.hpp"
 #include "tests/native/downstream/server_fixture.hpp"
 #include "tests/native/loop/raw_socket.hpp"
@@ -27,6 +28,19 @@ const std::string kGet = "GET /a HTTP/1.1\r\nHost: h\r\n\r\n";
 
 std::string status_of(const std::string& response) { return response.substr(9, 3); }
 std::string body_of(const std::string& response) { return response.substr(response.find("\r\n\r\n") + 4); }
+
+std::string date_of(const std::string& response) {
+  const std::string name = "\r\nDate: ";
+  const std::size_t at = response.find(name);
+  if (at == std::string::npos) return {};
+  const std::size_t begin = at + name.size();
+  return response.substr(begin, response.find("\r\n", begin) - begin);
+}
+std::string without_date(std::string response) {
+  const std::size_t at = response.find("\r\nDate: ");
+  if (at != std::string::npos) response.erase(at, response.find("\r\n", at + 2) - at);
+  return response;
+}
 
 void answer(const std::shared_ptr<Exchange>& exchange) { exchange->respond({200, "", {}}, "ok"); }
 
@@ -201,10 +215,39 @@ TEST_CASE("responses without a body keep the connection in step") {
   client.send(
       "GET /204 HTTP/1.1\r\nHost: h\r\n\r\nGET /304 HTTP/1.1\r\nHost: h\r\n\r\nHEAD /head HTTP/1.1\r\nHost: h\r\n\r\n" +
       kGet);
-  CHECK(client.receive_through("\r\n\r\n") == "HTTP/1.1 204 No Content\r\n\r\n");
+  CHECK(without_date(client.receive_through("\r\n\r\n")) == "HTTP/1.1 204 No Content\r\n\r\n");
   CHECK(status_of(client.receive_through("\r\n\r\n")) == "304");
-  CHECK(client.receive_through("\r\n\r\n") == "HTTP/1.1 200 OK\r\nContent-Length: 1234\r\n\r\n");
+  CHECK(without_date(client.receive_through("\r\n\r\n")) == "HTTP/1.1 200 OK\r\nContent-Length: 1234\r\n\r\n");
   CHECK(body_of(client.receive_through("ok")) == "ok");
+}
+
+TEST_CASE("every response has one Date: the handler's, or the time") {
+  ServerFixture server([](const std::shared_ptr<Exchange>& exchange) {
+    const std::string target = exchange->head().target;
+    if (target == "/own") return exchange->respond({200, "", {{"date", "Sun, 06 Nov 1994 08:49:37 GMT"}}}, "ok");
+    if (target == "/stream") return exchange->respond({200, "", {}}, std::make_unique<Text>("ok", Pull::End));
+    answer(exchange);
+  });
+  const auto unix_now = [] {
+    return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch())
+        .count();
+  };
+  for (const std::string target : {"/a", "/stream", "not-a-target"}) {
+    INFO(target);
+    RawSocket client = RawSocket::connect(server.port);
+    const std::int64_t before = unix_now();
+    client.send("GET " + target + " HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+    const std::string date = date_of(client.receive_all());
+    bool is_now = false;
+    for (std::int64_t second = before; second <= unix_now(); ++second) is_now |= date == http::format_date(second);
+    INFO(date);
+    CHECK(is_now);
+  }
+  RawSocket client = RawSocket::connect(server.port);
+  client.send("GET /own HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+  const std::string own = client.receive_all();
+  CHECK(own.find("date: Sun, 06 Nov 1994 08:49:37 GMT\r\n") != std::string::npos);
+  CHECK(date_of(own).empty());
 }
 
 TEST_CASE("HTTP/1.0 is kept alive where it asks, and told so") {
