@@ -181,6 +181,7 @@ void Connection::close(bool quietly) {
   if (state_ == State::Closed) return;
   state_ = State::Closed;
   timer_.cancel();
+  if (blocked_) unblock();
   if (quietly) {
     socket_->reset();
   } else {

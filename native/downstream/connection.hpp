@@ -67,6 +67,7 @@ struct Server::Impl {
   std::vector<std::shared_ptr<Connection>> connections;  // each knows its place
   std::size_t refused = 0;                               // of these, beyond the limit
   std::size_t exchanges = 0;
+  Backlog backlog;
   std::int64_t date_second = -1;  // what date_text says
   std::string date_text;
   std::string scratch;  // where bodies are pulled to, so that a connection that waits holds no buffer
@@ -117,6 +118,8 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   void pump();
   enum class Flow : std::uint8_t { On, Stopped };
   Flow write_output();
+  void block();
+  void unblock();
   void watch_reader(std::size_t left, TimeMs since);
   Flow pull_and_write();
   void end_source(bool complete);
@@ -152,7 +155,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   bool keep_alive_ = true;
   bool join_head_ = false;  // output_ is a head that goes out with the body's first bytes
   bool cut_ = false;        // the body could not be completed
-  bool blocked_ = false;    // waiting for the socket to take more
+  bool blocked_ = false;    // waiting for the socket to take more; counted in Server::Impl::backlog
   bool pump_scheduled_ = false;
 };
 

@@ -90,13 +90,7 @@ Connection::Flow Connection::write_output() {
   while (written_ < output_.size()) {
     const loop::IoResult result = socket_->write(std::string_view(output_).substr(written_));
     if (result.status == loop::IoStatus::WouldBlock) {
-      blocked_ = true;
-      watch_reader(socket_->unacknowledged(), server_.loop.now_ms());
-      socket_->wait_writable([this] {
-        blocked_ = false;
-        timer_.cancel();
-        pump();
-      });
+      block();
       return Flow::Stopped;
     }
     if (result.status != loop::IoStatus::Done) {
@@ -108,6 +102,24 @@ Connection::Flow Connection::write_output() {
   written_ = 0;
   std::string().swap(output_);  // a stream that waits holds no buffer
   return Flow::On;
+}
+
+void Connection::block() {
+  blocked_ = true;
+  ++server_.backlog.clients;
+  server_.backlog.bytes += output_.capacity();
+  watch_reader(socket_->unacknowledged(), server_.loop.now_ms());
+  socket_->wait_writable([this] {
+    unblock();
+    timer_.cancel();
+    pump();
+  });
+}
+
+void Connection::unblock() {
+  blocked_ = false;
+  --server_.backlog.clients;
+  server_.backlog.bytes -= output_.capacity();
 }
 
 // `left` of what was written was not yet taken at the time `since`. A reader may be slow as long as it takes something:

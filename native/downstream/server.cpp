@@ -64,5 +64,6 @@ void Server::close_all() {
 
 std::size_t Server::connections() const { return impl_->connections.size() - impl_->refused; }
 std::size_t Server::exchanges() const { return impl_->exchanges; }
+Backlog Server::backlog() const { return impl_->backlog; }
 
 }  // namespace tidemark::downstream

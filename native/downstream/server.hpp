@@ -31,6 +31,12 @@ class Handler {
   virtual void handle(std::shared_ptr<Exchange> exchange) = 0;
 };
 
+/// What waits for clients whose sockets take no more.
+struct Backlog {
+  std::size_t clients = 0;
+  std::size_t bytes = 0;  // of buffers; with a body source at most 17 kB a client, else what is left of the body
+};
+
 class Server {
  public:
   /// `handler` and `loop` outlive the server.
@@ -55,6 +61,7 @@ class Server {
   std::size_t connections() const;
   /// Of these, the ones with a request that is being answered.
   std::size_t exchanges() const;
+  Backlog backlog() const;
 
   struct Impl;
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "native/config/config.hpp"
+#include "native/downstream/server.hpp"
 #include "native/log/stream_log.hpp"
 #include "native/loop/loop.hpp"
 #include "native/observe/logger.hpp"
@@ -23,6 +24,7 @@ struct Context {
   Registry& registry;
   Counters& counters;
   const Cors& cors;
+  const downstream::Server* server = nullptr;  // from the moment that there is one
   bool draining = false;
 };
 

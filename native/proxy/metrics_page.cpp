@@ -31,6 +31,11 @@ std::string metrics_page(const Context& context) {
   text.sample(counters.running);
   text.family("tidemark_readers", Type::Gauge, "Readers attached to streams.");
   text.sample(counters.readers);
+  const downstream::Backlog backlog = context.server->backlog();
+  text.family("tidemark_blocked_clients", Type::Gauge, "Clients whose sockets take no more.");
+  text.sample(backlog.clients);
+  text.family("tidemark_blocked_bytes", Type::Gauge, "Bytes of the buffers that wait for these clients.");
+  text.sample(backlog.bytes);
   const log::Usage usage = context.log.usage();
   text.family("tidemark_log_streams", Type::Gauge, "Streams in the log.");
   text.sample(usage.streams);

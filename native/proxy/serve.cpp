@@ -48,7 +48,9 @@ struct Service::Parts {
         streams(context),
         proxy(context, streams),
         server(loop, server_limits(config.limits), proxy),
-        look(loop) {}
+        look(loop) {
+    context.server = &server;
+  }
 
   ~Parts() {
     // Bodies and runs point at all the rest, and those that were retired die with a turn of the loop.

@@ -168,6 +168,14 @@ TEST_CASE("a slow reader costs bounded memory") {
     for (int turn = 0; turn < 100; ++turn) after = server.on_loop([&](Server&) { return taken.load(); });
   }
   REQUIRE(after < 16u * 1024 * 1024);  // the kernel's buffers, not ours
+  const Backlog backlog = server.on_loop([](Server& s) { return s.backlog(); });
+  CHECK(backlog.clients == 1);
+  CHECK(backlog.bytes > 0);
+  CHECK(backlog.bytes <= 17u * 1024);
+  client.reset();
+  while (server.on_loop([](Server& s) { return s.connections(); }) != 0) {
+  }
+  CHECK(server.on_loop([](Server& s) { return s.backlog().bytes; }) == 0);
 }
 
 TEST_CASE("a client that has gone is noticed while the source is silent") {

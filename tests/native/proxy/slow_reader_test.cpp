@@ -46,6 +46,36 @@ TEST_CASE("a slow reader holds up nobody, and gets everything in the end") {
   CHECK((late.body == whole.body));
 }
 
+TEST_CASE("readers that don't read cost one small buffer each, and the log holds one copy for all of them") {
+  World world;
+  world.upstream_answers({big_answer()});
+  std::vector<HttpClient> slow;
+  constexpr std::size_t kSlow = 8;
+  for (std::size_t i = 0; i < kSlow; ++i) {
+    slow.emplace_back(world.port(), kSmallBuffer);
+    slow.back().request("POST", kChatPath, with_key(), kChatBody);
+    CHECK(slow.back().read_head().status == 200);
+  }
+  HttpClient other = world.connect();
+  const std::size_t whole = other.ask("POST", kChatPath, with_key(), kChatBody).body.size();
+  const auto gauge = [&](const std::string& name) {
+    const std::string page = other.ask("GET", "/tidemark/metrics").body;
+    const std::size_t at = page.find("\n" + name + " ");
+    REQUIRE(at != std::string::npos);
+    return std::stoul(page.substr(at + name.size() + 2));
+  };
+  CHECK(world.until([&] { return gauge("tidemark_blocked_clients") == kSlow; }));
+  // 16 KiB are pulled at once; what frames them comes on top.
+  const std::size_t blocked = gauge("tidemark_blocked_bytes");
+  CHECK(blocked > 0);
+  CHECK(blocked <= kSlow * (16384 + 1024));
+  CHECK(gauge("tidemark_log_bytes") < whole + whole / 8);
+  CHECK(gauge("tidemark_readers") == kSlow);
+  for (HttpClient& client : slow) client.reset();
+  CHECK(world.until([&] { return gauge("tidemark_blocked_clients") == 0; }));
+  CHECK(gauge("tidemark_blocked_bytes") == 0);
+}
+
 TEST_CASE("a reader that has stopped reading is let go, and its stream goes on") {
   World world(R"("limits":{"reader_stall_ms":100})");
   Answer answer = big_answer();
