@@ -43,6 +43,7 @@ void Relay::handle_head(TimeMs now, unsigned attempt, const UpstreamHead& head) 
   stream_head_ = success && !challenge_header_ && media_type(content_type_) == MediaType::EventStream;
   if (!options_.expects_stream && !committed()) deadlines_.set(Deadline::HoldMax, now + options_.hold_max_ms);
   if (!stream_head_) return take_other_head(now);
+  if (!options_.expects_stream) await_first_event(now);
   move(RelaySignal::Stream);
   beat(now);
 }
@@ -84,6 +85,7 @@ void Relay::handle_failure(TimeMs now, unsigned attempt, AttemptFailure failure,
   begin();
   if (!running(attempt)) return;
   attempt_running_ = false;
+  unsent_ = failure == AttemptFailure::Unreachable;
   if (state_ == RelayState::Asking) {
     if (repeat(now, Loss::Unreachable)) return;
     std::string said = failure == AttemptFailure::Unreachable ? "the upstream cannot be reached: "
@@ -178,6 +180,7 @@ void Relay::send_attempt(TimeMs now) {
   move(RelaySignal::Send);
   ++attempt_;
   attempt_running_ = true;
+  unsent_ = false;
   outcome_given_ = stream_head_ = challenge_header_ = first_byte_seen_ = false;
   status_ = 0;
   retry_after_.reset();
@@ -191,9 +194,11 @@ void Relay::send_attempt(TimeMs now) {
   if (options_.dialect) interpreter_.emplace(*options_.dialect);
   if (attempt_ > 1) preamble_.next_attempt();
   push(RelayAction::Kind::SendAttempt);
-  if (options_.expects_stream && options_.first_byte_timeout_ms > 0) {
-    deadlines_.set(Deadline::FirstByte, now + options_.first_byte_timeout_ms);
-  }
+  if (options_.expects_stream) await_first_event(now);
+}
+
+void Relay::await_first_event(TimeMs now) {
+  if (options_.first_byte_timeout_ms > 0) deadlines_.set(Deadline::FirstByte, now + options_.first_byte_timeout_ms);
 }
 
 void Relay::parse(TimeMs now, std::string_view chunk) {
@@ -253,7 +258,7 @@ void Relay::end_of_events(TimeMs now, Cut cut, std::string_view message) {
   const bool finished =
       opaque ? !options_.expects_stream : interpreter_ && interpreter_->at_eof() == dialect::EofVerdict::Complete;
   if (finished && (cut == Cut::EndOfBody || !opaque)) {
-    if (!opaque && repeat(now, Loss::Empty)) return;
+    if (repeat(now, Loss::Empty)) return;
     leave_attempt(retry::Outcome::Answer);
     hand_on_empty_answer();
     return finish({EndState::Complete, EndReason::EndOfBody});

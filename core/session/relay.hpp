@@ -28,9 +28,13 @@ namespace tidemark::session {
 
 struct RelayOptions {
   std::optional<dialect::Dialect> dialect;  // nullopt: by the first event; until then errors have the OpenAI shape
-  /// The request asks for a stream (contract § 2.2). Where it does not, hold_max_ms runs from the head on only, and
-  /// first_byte_timeout_ms not at all.
+  /// The request asks for a stream (contract § 2.2). Where it does not, hold_max_ms and first_byte_timeout_ms run from
+  /// the head of an event stream on, and until then only what the upstream cannot have acted upon is repeated: no
+  /// connection, a refused key.
   bool expects_stream = true;
+  /// With expects_stream, or where the client has named its request: an event stream of no known dialect may be asked
+  /// for again too.
+  bool repeatable = true;
   std::string epoch;                     // as in `id: EPOCH-SEQ`
   unsigned stream_empty_retry_max = 1;   // further attempts after an empty, error-only or silent one
   TimeMs first_byte_timeout_ms = 30000;  // 0: never
@@ -247,6 +251,7 @@ class Relay {
   bool over() const { return state_ == RelayState::Over || state_ == RelayState::Passing; }
   void move(RelaySignal signal);
   void send_attempt(TimeMs now);
+  void await_first_event(TimeMs now);
   void parse(TimeMs now, std::string_view chunk);
   void take_tail(TimeMs now);
   void end_of_events(TimeMs now, Cut cut, std::string_view message);
@@ -299,6 +304,7 @@ class Relay {
 
   // relay_ending.cpp: failing, repeating, ending
   bool repeat(TimeMs now, Loss loss);
+  bool may_repeat(Loss loss) const;
   void note(Loss loss);
   void fail(Loss loss, std::string_view message);
   void challenged();
@@ -332,6 +338,7 @@ class Relay {
   bool outcome_given_ = true;
   bool stream_head_ = false;  // its head announces an event stream
   bool challenge_header_ = false;
+  bool unsent_ = false;  // it never reached the upstream
   bool own_key_ = false;
   bool another_key_ = false;
   bool first_byte_seen_ = false;  // of an event stream, white space left out

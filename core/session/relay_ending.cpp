@@ -13,6 +13,7 @@ using dialect::FinishStyle;
 // True: the attempt is given up, and another one goes out, at once or later. False: there is to be no other one, and
 // nothing has been done.
 bool Relay::repeat(TimeMs now, Loss loss) {
+  if (!may_repeat(loss)) return false;
   const bool refused = loss == Loss::Unreachable || loss == Loss::Status;
   unsigned none = 0;  // another key is no further try of the same: there are only so many keys
   unsigned& repeated = loss == Loss::Key ? none : refused ? failures_ : empties_;
@@ -51,6 +52,12 @@ bool Relay::repeat(TimeMs now, Loss loss) {
     deadlines_.set(Deadline::Retry, now + delay);
   }
   return true;
+}
+
+// A plain request may have done its work although no answer came; one for a stream of a model asks for words.
+bool Relay::may_repeat(Loss loss) const {
+  if (options_.expects_stream || loss == Loss::Key || unsent_) return true;
+  return stream_head_ && (options_.repeatable || dialect() != Dialect::Opaque);
 }
 
 void Relay::note(Loss loss) {

@@ -35,8 +35,6 @@ const Row& row(Refusal refusal) {
       {404, kInvalid, "stream_not_found", "not_found_error", "There is no such stream.", 0},
       {404, kInvalid, "not_found", "not_found_error", "There is no such page.", 0},
       {405, kInvalid, "method_not_allowed", kInvalid, "This method is not allowed here.", 0},
-      {503, "upstream_unavailable", "request_superseded", "overloaded_error",
-       "A later request under this Idempotency-Key has got the answer.", 1},
       {503, "upstream_unavailable", "shutdown", "overloaded_error", "The proxy is shutting down.", 1},
   };
   return kRows[static_cast<std::size_t>(refusal)];

@@ -23,7 +23,6 @@ enum class Refusal : std::uint8_t {
   NoSuchStream,      // 404 stream_not_found
   NoSuchPage,        // 404 not_found: below /tidemark/
   MethodNotAllowed,  // 405 method_not_allowed: below /tidemark/
-  Superseded,        // 503 request_superseded: another request under the key has got the one answer
   Draining,          // 503 shutdown
 };
 

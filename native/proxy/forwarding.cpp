@@ -9,8 +9,8 @@
 namespace tidemark::proxy {
 namespace {
 
-constexpr std::array<std::string_view, 5> kAnsweredHere{"x-resume-seq", "last-event-id", "tidemark-epoch",
-                                                        "x-tail-fingerprint", "accept-encoding"};
+constexpr std::array<std::string_view, 4> kAnsweredHere{"x-resume-seq", "last-event-id", "tidemark-epoch",
+                                                        "x-tail-fingerprint"};
 constexpr std::array<std::string_view, 8> kSetHere{"content-type",   "content-length",    "content-encoding",
                                                    "cache-control",  "x-accel-buffering", "tidemark-stream",
                                                    "tidemark-epoch", "tidemark-resumed"};
@@ -54,7 +54,8 @@ http::RequestHead to_upstream(const http::RequestHead& request, const Outgoing& 
       host = true;
       continue;
     }
-    if (outgoing.stream && is_one_of(header.name, kAnsweredHere)) continue;
+    if (outgoing.stream && http::equal_names(header.name, "accept-encoding")) continue;
+    if (outgoing.resumable && is_one_of(header.name, kAnsweredHere)) continue;
     if (own_key && is_credential_header(header.name)) continue;
     if (http::equal_names(header.name, outgoing.token_in)) continue;
     head.headers.add(header.name, header.value);

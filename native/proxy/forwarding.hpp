@@ -15,7 +15,8 @@ struct Outgoing {
   const config::Upstream& upstream;
   dialect::Dialect dialect;   // in whose header `key` goes
   std::string_view key;       // one of the upstream's; empty: the client's own credential is passed through
-  bool stream = false;        // without Accept-Encoding and the headers that say where to resume
+  bool stream = false;        // without Accept-Encoding
+  bool resumable = false;     // without the headers that say where to resume: they were answered here
   std::string_view token_in;  // the header that held a client token: left out
 };
 

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <utility>
 
+#include "core/retry/retry_after.hpp"
 #include "native/proxy/principal.hpp"
 #include "native/proxy/reply.hpp"
 #include "native/proxy/request_body.hpp"
@@ -21,14 +22,18 @@ std::optional<dialect::Dialect> dialect_of(const Context& context, std::string_v
   return configured ? configured : dialect::from_path(target);
 }
 
-/// Seconds, perhaps with a fraction; 0 where absent or no number.
+/// How long the client waits for a head, as its SDK says in seconds, perhaps with a fraction; 0 where it says nothing.
 TimeMs client_timeout(const http::Headers& headers) {
-  const std::string_view text = headers.get("x-stainless-timeout");
-  std::int64_t seconds = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  const bool whole = error == std::errc{} && (end == text.data() + text.size() || *end == '.');
-  constexpr std::int64_t kDay = 86400;
-  return whole && seconds > 0 ? std::min(seconds, kDay) * 1000 : 0;
+  constexpr TimeMs kDay = 86'400'000;
+  TimeMs shortest = 0;
+  for (const char* name : {"x-stainless-timeout", "x-stainless-read-timeout"}) {
+    const std::string_view text = headers.get(name);
+    // A number of seconds reads like a Retry-After; a date does not begin with a digit.
+    const bool number = !text.empty() && text[0] >= '0' && text[0] <= '9';
+    const TimeMs ms = number ? retry::parse_retry_after(text, {}, 0).value_or(0) : 0;
+    if (ms > 0 && (shortest == 0 || ms < shortest)) shortest = std::min(ms, kDay);
+  }
+  return shortest;
 }
 
 /// Clients repeat a failed request twice unless told otherwise: at the last of it, repeating here only adds to the
@@ -44,7 +49,8 @@ bool repeated_enough(const http::Headers& headers) {
 }
 
 bool is_key(std::string_view key) {
-  return key.size() <= kLongestKey && std::all_of(key.begin(), key.end(), [](char c) { return c > ' ' && c < 0x7f; });
+  return !key.empty() && key.size() <= kLongestKey &&
+         std::all_of(key.begin(), key.end(), [](char c) { return c > ' ' && c < 0x7f; });
 }
 
 ResumeFields resume_fields(const http::Headers& headers, const std::optional<BodyFacts>& body) {
@@ -103,17 +109,19 @@ void Proxy::forward(const std::shared_ptr<downstream::Exchange>& exchange, std::
   const auto facts = post ? read_body(run.body) : std::nullopt;
   run.expects_stream =
       post && ((facts && facts->stream) || dialect::from_path(run.head.target) == dialect::Dialect::Gemini);
-  if (!run.expects_stream) return streams_.start(exchange, std::move(request));
+  if (const std::string* key = post ? run.head.headers.find("idempotency-key") : nullptr) {
+    const bool valid = is_key(*key);
+    const bool guarded = request.principal != kAnonymous || key->size() >= kShortestAnonymousKey;
+    // A request that may be none for a stream keeps its key as it is: it need not be meant for us.
+    if (run.expects_stream && !valid) return reply_refusal(context_, *exchange, Refusal::KeyInvalid, dialect);
+    if (run.expects_stream && !guarded) return reply_refusal(context_, *exchange, Refusal::KeyTooShort, dialect);
+    if (valid && guarded) request.key = *key;
+  }
+  run.resumable = !request.key.empty();
+  if (!run.expects_stream && !run.resumable) return streams_.start(exchange, std::move(request));
 
   if (facts && facts->has_resume_fields) run.body = without_resume_fields(run.body);
   request.request = digest_of(run.head, run.body);
-  if (const std::string* key = run.head.headers.find("idempotency-key")) {
-    if (key->empty() || !is_key(*key)) return reply_refusal(context_, *exchange, Refusal::KeyInvalid, dialect);
-    if (request.principal == kAnonymous && key->size() < kShortestAnonymousKey) {
-      return reply_refusal(context_, *exchange, Refusal::KeyTooShort, dialect);
-    }
-    request.key = *key;
-  }
   const auto point = read_resume_point(resume_fields(run.head.headers, facts));
   if (!point.ok()) return reply_refusal(context_, *exchange, refusal(point.error()), dialect);
   attach_or_start(exchange, std::move(request), point.value());

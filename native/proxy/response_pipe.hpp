@@ -47,6 +47,10 @@ class ResponsePipe final : public downstream::BodySource, public upstream::CallE
   /// Before the pipe is handed to the exchange.
   void attach(const std::shared_ptr<downstream::Exchange>& exchange, Done done);
 
+  /// What has come so far and, before the first pull, whether that is all.
+  const std::string& first() const { return buffer_; }
+  bool whole() const { return state_ == State::Ended; }
+
   downstream::Pull pull(std::string& out, std::size_t max) override;
 
   void on_head(const http::ResponseHead& head) override;

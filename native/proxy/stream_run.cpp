@@ -17,10 +17,9 @@ session::RelayOptions relay_options(const Context& context, const Stream& stream
   options.dialect = context.upstreams[0].dialect ? context.upstreams[0].dialect : request.dialect;
   options.expects_stream = request.expects_stream;
   options.epoch = stream.epoch;
-  // A request of unknown meaning is sent once: nobody has said that it may be repeated.
-  const bool repeatable = request.expects_stream && !request.repeated_enough;
-  options.stream_empty_retry_max = repeatable ? config.stream_empty_retry_max : 0;
-  options.attempts = repeatable ? config.retry.attempts : 1;
+  options.repeatable = request.expects_stream || request.resumable;
+  options.stream_empty_retry_max = request.repeated_enough ? 0 : config.stream_empty_retry_max;
+  options.attempts = request.repeated_enough ? 1 : config.retry.attempts;
   options.first_byte_timeout_ms = config.stream_first_byte_timeout_ms;
   options.commit_hold_ms = config.commit_hold_ms;
   options.hold_max_ms = config.hold_max_ms;
@@ -223,8 +222,9 @@ void StreamRun::send() {
   head_ = {};
   const config::Upstream& upstream = context_.upstreams[route.to.upstream];
   const bool may_stream = request_.expects_stream || wants_event_stream(request_.head);
+  const bool resumable = may_stream || request_.resumable;
   const std::string_view key = route.to.key ? std::string_view(upstream.api_keys[*route.to.key]) : std::string_view();
-  const Outgoing outgoing{upstream, relay_.dialect(), key, may_stream, request_.token_in};
+  const Outgoing outgoing{upstream, relay_.dialect(), key, may_stream, resumable, request_.token_in};
   attempt_ = std::make_unique<Attempt>(*this);
   attempt_->begin(context_.client.send(context_.upstreams.origin(route.to.upstream),
                                        to_upstream(request_.head, outgoing), request_.body, *attempt_));

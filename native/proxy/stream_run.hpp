@@ -20,6 +20,7 @@ struct RunRequest {
   http::RequestHead head;  // as the client sent it
   std::string body;        // as it goes upstream
   bool expects_stream = false;
+  bool resumable = false;                   // an Idempotency-Key names the answer, should it be a stream
   std::optional<dialect::Dialect> dialect;  // as the path tells; an upstream's configured dialect comes first
   TimeMs client_timeout_ms = 0;             // X-Stainless-Timeout; 0: not given
   bool repeated_enough = false;             // X-Stainless-Retry-Count says that the client repeats it itself
@@ -51,7 +52,8 @@ class StreamRun final : public upstream::CallEvents {
   void shut_down();
 
   const std::string& method() const { return request_.head.method; }
-  const std::string& target() const { return request_.head.target; }
+  /// Precondition: the request may still be sent again, so nothing of the answer has gone out.
+  const RunRequest& request() const { return request_; }
   /// All that became of the request, for its one line in the log.
   void describe(observe::Line& line) const;
 

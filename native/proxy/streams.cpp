@@ -161,27 +161,52 @@ void Streams::passes(Stream& stream, http::ResponseHead head, std::unique_ptr<Re
   observe::Line line = line_of("request passed through", stream);
   line.number("status", head.status);
   const std::string method = stream.run->method();
+  std::optional<NewStream> again;
+  if (stream.waiters.size() > 1 && !pipe->whole()) {
+    again.emplace(NewStream{stream.principal, stream.id, stream.request, stream.run->request()});
+  }
   retire(stream);
   context_.registry.remove(stream);
-  const std::vector<Waiter> waiters = std::exchange(stream.waiters, {});
-  // There is one body. Of several requests for it, the client of the last one is most likely to be still there; those
-  // that only follow come behind.
-  std::size_t chosen = 0;
-  for (std::size_t i = 0; i < waiters.size(); ++i) {
-    if (waiters[i].exchange->head().method == method) chosen = i;
+
+  // There is one body, perhaps one of any length: a whole one is for all who wait, else it's for the one who asked last
+  // and is most likely to be still there, and the others ask for their own.
+  std::vector<Waiter> askers;
+  for (Waiter& waiter : std::exchange(stream.waiters, {})) {
+    waiter.exchange->on_closed(nullptr);
+    if (waiter.exchange->head().method == method) {
+      askers.push_back(std::move(waiter));
+    } else {
+      reply_refusal(context_, *waiter.exchange, Refusal::NoSuchStream, stream.dialect);
+    }
   }
-  for (std::size_t i = 0; i < waiters.size(); ++i) {
-    waiters[i].exchange->on_closed(nullptr);
-    if (i != chosen) reply_refusal(context_, *waiters[i].exchange, Refusal::Superseded, stream.dialect);
+  if (askers.empty()) return;
+  const Waiter last = std::move(askers.back());
+  askers.pop_back();
+  for (const Waiter& waiter : askers) {
+    if (again) {
+      ask_again(waiter, *again);
+    } else {
+      hand_on(waiter.exchange, head, std::make_unique<ResponsePipe>(pipe->first(), nullptr), line);
+    }
   }
-  if (waiters.empty()) return;
-  const std::shared_ptr<downstream::Exchange>& exchange = waiters[chosen].exchange;
+  hand_on(last.exchange, std::move(head), std::move(pipe), line);
+}
+
+void Streams::hand_on(const std::shared_ptr<downstream::Exchange>& exchange, http::ResponseHead head,
+                      std::unique_ptr<ResponsePipe> pipe, const observe::Line& line) {
   context_.cors.permit(exchange->head(), head.headers);
-  pipe->attach(exchange, [this, line](bool complete, std::uint64_t bytes) mutable {
+  pipe->attach(exchange, [this, line = line](bool complete, std::uint64_t bytes) mutable {
     context_.logger.write(observe::Level::Info,
                           line.boolean("complete", complete).number("bytes", static_cast<std::int64_t>(bytes)));
   });
   exchange->respond(std::move(head), std::move(pipe));
+}
+
+void Streams::ask_again(const Waiter& waiter, const NewStream& request) {
+  if (const auto stream = find(request.principal, request.key)) {
+    return attach(waiter.exchange, stream, waiter.point);
+  }
+  start(waiter.exchange, request);
 }
 
 void Streams::ended(Stream& stream) {

@@ -41,6 +41,9 @@ class Streams final : public RunOwner {
  private:
   void wait(const std::shared_ptr<downstream::Exchange>& exchange, const std::shared_ptr<Stream>& stream,
             ResumePoint point, bool attached);
+  void hand_on(const std::shared_ptr<downstream::Exchange>& exchange, http::ResponseHead head,
+               std::unique_ptr<ResponsePipe> pipe, const observe::Line& line);
+  void ask_again(const Waiter& waiter, const NewStream& request);
   void deliver(const std::shared_ptr<Stream>& stream, const Waiter& waiter);
   void reader_left(const std::weak_ptr<Stream>& stream);
   void look_for_readers(const std::shared_ptr<Stream>& stream);

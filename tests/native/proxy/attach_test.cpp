@@ -229,7 +229,7 @@ TEST_CASE("a stream's page") {
   CHECK(state.at("ended_at").get<double>() >= state.at("created_at").get<double>());
 }
 
-TEST_CASE("where there is only an error to hand on, the last request under the key gets it") {
+TEST_CASE("an error that is handed on goes to everybody who asked, and a follower finds no stream") {
   World world(R"("retry":{"attempts":1})");
   Answer refusal = answer_with({"first half, ", "second half"});
   refusal.status = 400;
@@ -247,12 +247,36 @@ TEST_CASE("where there is only an error to hand on, the last request under the k
   HttpClient other = world.connect();
   CHECK(other.ask("GET", "/tidemark/healthz").status == 200);
   world.release(2);
-  const Reply got = second.read_reply();
-  CHECK(got.status == 400);
-  CHECK(got.body == "first half, second half");
-  for (HttpClient* client : {&first, &follower}) {
-    const Reply superseded = client->read_reply();
-    CHECK(superseded.status == 503);
-    CHECK(error_code(superseded) == "request_superseded");
+  for (HttpClient* client : {&first, &second}) {
+    const Reply got = client->read_reply();
+    CHECK(got.status == 400);
+    CHECK(got.headers.get("content-type") == "text/plain");
+    CHECK(got.body == "first half, second half");
   }
+  CHECK(follower.read_reply().status == 404);
+  CHECK(world.asked().size() == 1);
+}
+
+TEST_CASE("where a body of any length is handed on, the others under the key ask for their own") {
+  World world;
+  Answer image = answer_with({"first half, ", "second half"});
+  image.headers = {{"Content-Type", "image/png"}};
+  Answer slow = image;
+  slow.gated = true;
+  world.upstream_answers({slow, image});
+  std::vector<HttpClient> clients;
+  for (int i = 0; i < 3; ++i) {
+    clients.push_back(world.connect());
+    clients.back().request("POST", "/v1/images", with_key(), R"({"prompt":"x"})");
+  }
+  HttpClient other = world.connect();
+  CHECK(other.ask("GET", "/tidemark/healthz").status == 200);
+  world.release(2);
+  for (HttpClient& client : clients) {
+    const Reply got = client.read_reply();
+    CHECK(got.status == 200);
+    CHECK(got.body == "first half, second half");
+  }
+  CHECK(world.asked().size() == 3);
+  for (const Asked& one : world.asked()) CHECK(one.body == R"({"prompt":"x"})");
 }

@@ -45,7 +45,7 @@ TEST_CASE("what goes up") {
                      {"Expect", "100-continue"}, {"Idempotency-Key", "k"},    {"X-First", "2"}};
   std::string_view key;
   const auto up = [&](dialect::Dialect dialect, bool stream, std::string_view token_in) {
-    return to_upstream(request, {upstream, dialect, key, stream, token_in});
+    return to_upstream(request, {upstream, dialect, key, stream, stream, token_in});
   };
   const http::RequestHead plain = up(dialect::Dialect::OpenaiChat, false, "");
   CHECK(plain.method == "POST");
