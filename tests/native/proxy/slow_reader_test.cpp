@@ -50,14 +50,17 @@ TEST_CASE("readers that don't read cost one small buffer each, and the log holds
   World world;
   world.upstream_answers({big_answer()});
   std::vector<HttpClient> slow;
-  constexpr std::size_t kSlow = 8;
-  for (std::size_t i = 0; i < kSlow; ++i) {
+  const auto attach = [&] {
     slow.emplace_back(world.port(), kSmallBuffer);
     slow.back().request("POST", kChatPath, with_key(), kChatBody);
     CHECK(slow.back().read_head().status == 200);
-  }
+  };
+  // Half of them while the answer comes, half of them when all of it is there to be had.
+  constexpr std::size_t kSlow = 8;
+  while (slow.size() < kSlow / 2) attach();
   HttpClient other = world.connect();
   const std::size_t whole = other.ask("POST", kChatPath, with_key(), kChatBody).body.size();
+  while (slow.size() < kSlow) attach();
   const auto gauge = [&](const std::string& name) {
     const std::string page = other.ask("GET", "/tidemark/metrics").body;
     const std::size_t at = page.find("\n" + name + " ");
