@@ -2,9 +2,11 @@
 #include "native/config/config.hpp"
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "native/config/object_reader.hpp"
 
@@ -19,7 +21,8 @@ constexpr std::int64_t kMaxBytes = 4294967295;  // offsets in a stream's log are
 constexpr std::int64_t kMaxTotalBytes = std::int64_t{1} << 50;
 constexpr const char* kNotAvailable = "not available in this version";
 constexpr const char* kListenForm = "must be HOST:PORT, for example 127.0.0.1:8787";
-constexpr const char* kUrlForm = "must be http://HOST[:PORT][/PATH] or https://HOST[:PORT][/PATH]";
+constexpr const char* kUrlForm =
+    "must be http://HOST[:PORT][/PATH] or https://HOST[:PORT][/PATH], without a credential (api_keys has them)";
 
 void read_listen(Config& config, const std::string& field, const std::string& text, Problems& problems) {
   if (auto parsed = parse_host_port(text)) {
@@ -32,7 +35,7 @@ void read_listen(Config& config, const std::string& field, const std::string& te
 void read_log(const std::string& field, const std::string& text, Problems& problems) {
   if (text == "memory:") return;
   const bool known = text.rfind("file:", 0) == 0 || text.rfind("redis://", 0) == 0;
-  problems.add(field, shown(text), known ? kNotAvailable : "must be memory:");
+  problems.add(field, shown(without_userinfo(text)), known ? kNotAvailable : "must be memory:");
 }
 
 std::optional<dialect::Dialect> read_dialect(ObjectReader& reader) {
@@ -52,7 +55,7 @@ Upstream read_upstream(const json& value, const std::string& path, const Environ
     if (auto url = parse_base_url(*text)) {
       upstream.base = *url;
     } else {
-      problems.add(reader.path_of("base_url"), shown(*text), kUrlForm);
+      problems.add(reader.path_of("base_url"), shown(without_userinfo(*text)), kUrlForm);
     }
   } else if (value.is_object()) {
     problems.add(reader.path_of("base_url"), "missing", kUrlForm);
@@ -218,7 +221,7 @@ void apply(Config& config, const Flags& flags, Problems& problems) {
   if (flags.log) read_log("--log", *flags.log, problems);
   if (!flags.upstream) return;
   const auto url = parse_base_url(*flags.upstream);
-  if (!url) return problems.add("--upstream", shown(*flags.upstream), kUrlForm);
+  if (!url) return problems.add("--upstream", shown(without_userinfo(*flags.upstream)), kUrlForm);
   Upstream upstream;
   upstream.name = url->authority();
   upstream.base = *url;
@@ -238,6 +241,24 @@ void check_whole(const Config& config, Problems& problems) {
                  "must not be above max_total_bytes (" + std::to_string(config.log_limits.max_total_bytes) + ")");
   }
 }
+
+/// Told of everything that a parser meets: a key that stands twice in one object would hide the first of them.
+class RepeatedKeys {
+ public:
+  explicit RepeatedKeys(Problems& problems) : problems_(problems) {}
+  bool operator()(int /*depth*/, json::parse_event_t event, json& parsed) {
+    if (event == json::parse_event_t::object_start) open_.emplace_back();
+    if (event == json::parse_event_t::object_end) open_.pop_back();
+    if (event == json::parse_event_t::key && !open_.back().insert(parsed.get<std::string>()).second) {
+      problems_.add(parsed.get<std::string>(), "twice", "must stand once");
+    }
+    return true;
+  }
+
+ private:
+  Problems& problems_;
+  std::vector<std::set<std::string>> open_;
+};
 
 Problem syntax_problem(std::string_view text, const json::parse_error& error) {
   std::size_t line = 1;
@@ -278,13 +299,14 @@ Environment process_environment() {
 
 Result<Config, Problem> load(std::string_view text, const Flags& flags, const Environment& environment) {
   json root;
+  Problems problems;
+  RepeatedKeys repeated(problems);
   try {
-    root = json::parse(text.begin(), text.end(), nullptr, true, true);
+    root = json::parse(text.begin(), text.end(), std::ref(repeated), true, true);
   } catch (const json::parse_error& error) {
     return syntax_problem(text, error);
   }
   Config config;
-  Problems problems;
   read_all(config, root, flags, environment, problems);
   apply(config, flags, problems);
   check_whole(config, problems);
@@ -293,9 +315,12 @@ Result<Config, Problem> load(std::string_view text, const Flags& flags, const En
 }
 
 Result<Config, Problem> load_file(const std::string& path, const Flags& flags, const Environment& environment) {
+  const Problem unreadable{"--config", path, "must be a file that can be read"};
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) return unreadable;
   std::ifstream in(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  if (!in.is_open() || in.bad()) return Problem{"--config", path, "must be a file that can be read"};
+  if (!in.is_open() || in.bad()) return unreadable;
   return load(text, flags, environment);
 }
 

@@ -22,6 +22,14 @@ std::string plain(double number) {
 
 }  // namespace
 
+std::string without_userinfo(std::string url) {
+  const std::size_t begin = url.find("://");
+  if (begin == std::string::npos) return url;
+  const std::size_t at = url.find('@', begin);
+  if (at < url.find('/', begin + 3)) url.replace(begin + 3, at - begin - 3, "***");
+  return url;
+}
+
 std::string shown(const nlohmann::json& value) {
   std::string text = value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
   if (text.size() > kShownBytes) text = text.substr(0, kShownBytes) + "...";

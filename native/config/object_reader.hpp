@@ -28,6 +28,9 @@ class Problems {
 /// A value as a message shows it: compact JSON, at most 60 bytes.
 std::string shown(const nlohmann::json& value);
 
+/// A URL as a message shows it: a credential in front of its host is masked.
+std::string without_userinfo(std::string url);
+
 class ObjectReader {
  public:
   /// `path` is "" for the whole file. A value that is not an object is a problem, and every read then does nothing.

@@ -140,7 +140,10 @@ void Connection::answer_fault(int status, std::string_view code, std::string_vie
   http::ResponseHead head;
   head.status = status;
   head.headers.add("Content-Type", "application/json");
-  if (status == 503) head.headers.add("Retry-After", "1");
+  if (status == 503) {
+    head.headers.add("Retry-After", "1");
+    head.headers.add("retry-after-ms", "1000");
+  }
   const std::string_view type = status >= 500 ? "server_error" : "invalid_request_error";
   // No part of these comes from outside: nothing to escape.
   respond(std::move(head), std::string(R"({"error":{"message":")")

@@ -19,6 +19,17 @@ A of_kind(typename A::Kind kind) {
   return action;
 }
 
+// RFC 9112 § 3.2.2: a server takes the absolute form too, "http://host/path?query"; what counts is what follows the
+// host.
+std::string origin_form(std::string target) {
+  const std::size_t scheme = target.find("://");
+  if (scheme == std::string::npos || target.front() == '/') return target;
+  const std::size_t end = std::min(target.find_first_of("/?", scheme + 3), target.size());
+  target.erase(0, end);
+  if (target.empty() || target.front() == '?') target.insert(0, "/");
+  return target;
+}
+
 template <class A>
 void add_failure(const H1Parser& parser, std::vector<A>& actions) {
   A action = of_kind<A>(A::Kind::Failed);
@@ -69,7 +80,7 @@ std::size_t H1RequestDecoder::feed(std::string_view bytes, std::vector<RequestAc
     if (parser_->state() == State::Head) return consumed;
     RequestAction action = of_kind<RequestAction>(RequestAction::Kind::Head);
     action.head.method = parser_->method();
-    action.head.target = std::move(parser_->start);
+    action.head.target = origin_form(std::move(parser_->start));
     action.head.headers = std::move(parser_->fields);
     action.head.minor_version = parser_->minor_version();
     action.head.keep_alive = parser_->keep_alive();

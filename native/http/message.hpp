@@ -53,7 +53,7 @@ class Headers {
 
 struct RequestHead {
   std::string method;
-  std::string target;  // as on the request line: "/path?query"
+  std::string target;  // "/path?query", or "*"; whatever else stood on the request line as it was
   Headers headers;
   int minor_version = 1;   // HTTP/1.minor_version
   bool keep_alive = true;  // what version and Connection header say together

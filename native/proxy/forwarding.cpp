@@ -40,7 +40,7 @@ void add_key(http::Headers& headers, const Outgoing& outgoing) {
 http::RequestHead to_upstream(const http::RequestHead& request, const Outgoing& outgoing) {
   http::RequestHead head;
   head.method = request.method;
-  head.target = outgoing.upstream.base.path + request.target;
+  head.target = request.target == "*" ? request.target : outgoing.upstream.base.path + request.target;
   const bool own_key = !outgoing.key.empty();
   bool host = false;
   http::Headers passed = request.headers;

@@ -80,7 +80,8 @@ class Client {
 
   /// Sends `head` with `body`. Host is added where it is missing; Content-Length is set here; Connection and
   /// Transfer-Encoding are taken out. `events` outlives the call. A kept connection that turns out to be dead before
-  /// the first byte of its response is replaced once, unseen. 1xx responses are skipped. A gzip body is decoded, and
+  /// the first byte of its response is replaced once, unseen, unless the whole of a request that is not idempotent has
+  /// gone out on it. 1xx responses are skipped. A gzip body is decoded, and
   /// its Content-Encoding and Content-Length taken out, where the request had no Accept-Encoding or the response is an
   /// event stream.
   std::unique_ptr<Call> send(const Origin& origin, http::RequestHead head, std::string body, CallEvents& events);

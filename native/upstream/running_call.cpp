@@ -15,6 +15,19 @@ std::string authority_of(const Origin& origin) {
   return origin.port == usual ? host : host + ":" + std::to_string(origin.port);
 }
 
+// RFC 9110 § 9.2.2: such a request may be sent again although nobody knows whether it has done its work.
+bool is_idempotent(std::string_view method) {
+  for (const char* known : {"GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"}) {
+    if (method == known) return true;
+  }
+  return false;
+}
+
+// RFC 9110 § 8.4.1.3: x-gzip is the same.
+bool is_gzip(std::string_view coding) {
+  return http::equal_names(coding, "gzip") || http::equal_names(coding, "x-gzip");
+}
+
 bool is_event_stream(const http::Headers& headers) {
   constexpr std::string_view kType = "text/event-stream";
   return http::equal_names(headers.get("content-type").substr(0, kType.size()), kType);
@@ -102,7 +115,7 @@ void RunningCall::write_some() {
   }
   request_sent_ = true;
   // A connection that was kept may prove dead, and all is sent again.
-  if (!connection_->reused || answered_) std::string().swap(request_);
+  if (!connection_->reused || answered_ || !is_idempotent(method_)) std::string().swap(request_);
 }
 
 void RunningCall::wait_for_bytes() {
@@ -135,7 +148,7 @@ void RunningCall::read_some() {
 }
 
 void RunningCall::lost(const std::string& why) {
-  if (connection_->reused && !answered_) {
+  if (connection_->reused && !answered_ && (!request_sent_ || is_idempotent(method_))) {
     loop_.retire(std::shared_ptr<Connection>(std::move(connection_)));
     sent_ = 0;
     request_sent_ = false;
@@ -165,7 +178,7 @@ void RunningCall::apply(std::vector<http::ResponseAction>& actions) {
 }
 
 void RunningCall::take_head(http::ResponseHead& head) {
-  const bool compressed = http::equal_names(head.headers.get("content-encoding"), "gzip") && method_ != "HEAD";
+  const bool compressed = is_gzip(head.headers.get("content-encoding")) && method_ != "HEAD";
   if (compressed && (decode_gzip_ || is_event_stream(head.headers))) {
     gzip_ = std::make_unique<http::GzipDecoder>();
     head.headers.remove("content-encoding");

@@ -171,6 +171,8 @@ TEST_CASE("a problem is one line with the field, the value and what is allowed")
            Case{R"("client_tokens": "hunter2")", "client_tokens: (not shown): must be a list"},
            Case{R"("client_tokens": ["with space"])", "client_tokens[0]: (not shown): must be visible ASCII"},
            Case{R"("log": "sqlite:")", "log: \"sqlite:\": must be memory:"},
+           Case{R"("retry": {"attempts": 1, "attempts": 2})", "attempts: twice: must stand once"},
+           Case{R"("listen": "127.0.0.1:1", "listen": "127.0.0.1:2")", "listen: twice: must stand once"},
            Case{R"("challenge_patterns": ["x", ""])",
                 R"(challenge_patterns: ["x",""]: must be a list of texts, none of them empty)"},
            Case{R"("log_limits": {"max_stream_bytes": 2048, "max_total_bytes": 1024})",
@@ -234,6 +236,12 @@ TEST_CASE("a flag beats the file, and is checked like it") {
   bad.upstream = "x";
   CHECK(line(load_with("", bad)).rfind("--upstream: \"x\": must be http", 0) == 0);
   bad = {};
+  bad.upstream = "http://user:hunter2@h/v1";
+  CHECK(line(load_with("", bad)).rfind("--upstream: \"http://***@h/v1\": must be http", 0) == 0);
+  bad = {};
+  bad.log = "redis://user:hunter2@h:1/0";
+  CHECK(line(load_with("", bad)) == "--log: \"redis://***@h:1/0\": not available in this version");
+  bad = {};
   bad.log = "file:x";
   CHECK(line(load_with("", bad)) == "--log: \"file:x\": not available in this version");
 }
@@ -249,6 +257,7 @@ TEST_CASE("own keys are not offered to the whole network by accident") {
 }
 
 TEST_CASE("a file that is not there is a problem of its flag") {
+  CHECK(line(load_file(".", {}, environment())) == "--config: .: must be a file that can be read");
   CHECK(line(load_file("no/such/file.json", {}, environment())) ==
         "--config: no/such/file.json: must be a file that can be read");
 }

@@ -47,6 +47,11 @@ TEST_CASE("well-formed requests, over every split") {
   check_every_split("GET / HTTP/1.0\r\n\r\n", "head GET / 1.0 close\nend\n");
   check_every_split("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n",
                     "head GET / 1.0 keep\n  Connection=keep-alive\nend\n");
+  check_every_split("GET http://other.example/a?b HTTP/1.1\r\nHost: a\r\n\r\n",
+                    "head GET /a?b 1.1 keep\n  Host=a\nend\n");
+  check_every_split("GET HTTPS://other.example?b HTTP/1.1\r\nHost: a\r\n\r\n",
+                    "head GET /?b 1.1 keep\n  Host=a\nend\n");
+  check_every_split("GET http://other.example HTTP/1.1\r\nHost: a\r\n\r\n", "head GET / 1.1 keep\n  Host=a\nend\n");
   check_every_split("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n", "head OPTIONS * 1.1 keep\n  Host=a\nend\n");
 }
 

@@ -39,6 +39,31 @@ TEST_CASE("a kept connection that is dead is replaced once") {
   REQUIRE(world.run() == "200 ok framed");
 }
 
+TEST_CASE("what may have been acted upon is not sent again on another connection") {
+  for (const bool idempotent : {true, false}) {
+    int requests = 0;
+    World world({[&](RawSocket& peer) {
+                   peer.receive_through("\r\n\r\n");
+                   peer.send(kOk);
+                   peer.receive_through("\r\n\r\n");
+                   ++requests;  // read, and no answer
+                 },
+                 [&](RawSocket& peer) {
+                   peer.receive_through("\r\n\r\n");
+                   ++requests;
+                   peer.send(kOk);
+                 }});
+    REQUIRE(world.run() == "200 ok framed");
+    world.run(idempotent ? "PUT" : "POST");
+    CHECK(world.notes.failed == !idempotent);
+    if (!idempotent) {
+      CHECK(world.notes.kind == FailureKind::Reset);
+      world.run();
+    }
+    CHECK(requests == 2);
+  }
+}
+
 TEST_CASE("a fresh connection that dies is not tried again") {
   World world({[](RawSocket& peer) { peer.receive_through("\r\n\r\n"); }, answers(kOk)});
   world.run();
