@@ -33,8 +33,6 @@ void Connection::refuse() {
   answer_fault(503, "too_many_connections", "too many connections are open");
 }
 
-bool Connection::is_idle() const { return state_ == State::Reading && decoder_.between_messages() && input_.empty(); }
-
 void Connection::wait_for_bytes() {
   socket_->wait_readable([this] { read_some(); });
 }

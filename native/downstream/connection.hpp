@@ -82,7 +82,6 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   void start();
   /// Answers 503 without reading anything.
   void refuse();
-  bool is_idle() const;
   /// Cuts the connection. The exchange, if any, is told that the client is gone unless `quietly`.
   void close(bool quietly = false);
 

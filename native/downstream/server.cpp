@@ -51,13 +51,6 @@ void Server::stop_accepting() {
   impl_->acceptor.close();
 }
 
-void Server::close_idle() {
-  const auto all = impl_->connections;
-  for (const auto& connection : all) {
-    if (connection->is_idle()) connection->close();
-  }
-}
-
 void Server::close_all() {
   while (!impl_->connections.empty()) impl_->connections.back()->close();
 }

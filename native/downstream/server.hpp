@@ -51,10 +51,8 @@ class Server {
   /// The bound port.
   std::uint16_t port() const;
 
-  /// No new connections; those that are open are closed after the response under way.
+  /// No new connections; those that are open are closed after the response under way, or after one more where none is.
   void stop_accepting();
-  /// Closes the connections that have no request under way.
-  void close_idle();
   /// Cuts every connection.
   void close_all();
   /// Open connections, those being refused left out.

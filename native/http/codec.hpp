@@ -53,8 +53,6 @@ class RequestDecoder {
   /// Appends what `bytes` mean; returns how many were consumed. Stops after the end of a message: the rest is for the
   /// next call. Chunked bodies come without their chunk sizes, trailers are checked and dropped.
   virtual std::size_t feed(std::string_view bytes, std::vector<RequestAction>& actions) = 0;
-  /// Nothing of a further message has come.
-  virtual bool between_messages() const = 0;
 };
 
 /// The client's side of a connection.

@@ -67,8 +67,6 @@ H1RequestDecoder::H1RequestDecoder(const CodecLimits& limits)
     : parser_(std::make_unique<H1Parser>(H1HeadReader::Kind::Request, limits)) {}
 H1RequestDecoder::~H1RequestDecoder() = default;
 
-bool H1RequestDecoder::between_messages() const { return parser_->untouched(); }
-
 std::size_t H1RequestDecoder::feed(std::string_view bytes, std::vector<RequestAction>& actions) {
   std::size_t consumed = 0;
   if (parser_->state() == State::Head) {

@@ -20,7 +20,6 @@ class H1RequestDecoder final : public RequestDecoder {
   explicit H1RequestDecoder(const CodecLimits& limits);
   ~H1RequestDecoder() override;
   std::size_t feed(std::string_view bytes, std::vector<RequestAction>& actions) override;
-  bool between_messages() const override;
 
  private:
   std::unique_ptr<H1Parser> parser_;

@@ -23,8 +23,6 @@ class H1HeadReader {
   /// Consumes up to the end of the head; returns how much.
   std::size_t feed(std::string_view bytes);
   State state() const { return state_; }
-  /// Nothing has come, or empty lines only.
-  bool untouched() const { return head_.empty(); }
   /// The whole head, once Complete.
   std::string_view head() const { return head_; }
   /// Once Failed.

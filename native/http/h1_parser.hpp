@@ -20,7 +20,6 @@ class H1Parser {
   H1Parser(H1HeadReader::Kind kind, const CodecLimits& limits);
 
   State state() const { return state_; }
-  bool untouched() const { return state_ == State::Head && head_.untouched(); }
   Fault fault() const { return fault_; }
   std::string_view why() const { return why_; }
 

@@ -64,7 +64,6 @@ struct Service::Parts {
   void begin_drain() {
     context.draining = true;
     server.stop_accepting();
-    server.close_idle();
     shut_down_at = loop.now_ms() + config.drain_seconds * 1000;
     look_whether_done();
   }

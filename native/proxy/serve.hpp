@@ -24,8 +24,9 @@ class Service {
   std::string listen();
   std::uint16_t port() const;
 
-  /// Stops accepting and lets streams end for `drain_seconds`; what is left then ends with reason `shutdown`. Calls
-  /// `closed` when all is done. The second time: no more waiting.
+  /// Stops accepting: no new connections; on those that are open, requests are refused, readyz says so, and probes are
+  /// answered. Lets streams end for `drain_seconds`; what is left then ends with reason `shutdown`. Calls `closed` when
+  /// all is done. The second time: no more waiting.
   void drain(std::function<void()> closed);
 
  private:

@@ -40,6 +40,41 @@ TEST_CASE("a running stream may end while the proxy drains") {
   CHECK(drained.future.wait_for(std::chrono::seconds(20)) == std::future_status::ready);
 }
 
+TEST_CASE("while the proxy drains, connections that are open are told so, and closed") {
+  World world(R"("drain_seconds":60)");
+  Answer answer = answer_with(chat_pieces(3));
+  answer.gated = true;
+  world.upstream_answers({answer});
+  HttpClient client = world.connect();
+  client.request("POST", kChatPath, with_key(), kChatBody);
+  world.release(1);
+  CHECK(client.read_head().status == 200);
+  HttpClient probe = world.connect();
+  CHECK(probe.ask("GET", "/tidemark/readyz").status == 200);
+  HttpClient alive = world.connect();
+  CHECK(alive.ask("GET", "/tidemark/healthz").status == 200);
+  HttpClient late = world.connect();
+  CHECK(late.ask("GET", "/tidemark/healthz").status == 200);
+  Drained drained;
+  drain(world, drained);
+  const Reply not_ready = probe.ask("GET", "/tidemark/readyz");
+  CHECK(not_ready.status == 503);
+  CHECK(not_ready.body == "not ready\n");
+  CHECK(not_ready.headers.get("connection") == "close");
+  CHECK(probe.read_head().status == 0);
+  CHECK(alive.ask("GET", "/tidemark/healthz").status == 200);
+  const Reply refused = late.ask("POST", kChatPath, with_key(kKey + "2"), kChatBody);
+  CHECK(refused.status == 503);
+  CHECK(refused.headers.get("connection") == "close");
+  CHECK(world.asked().size() == 1);
+  CHECK_FALSE(drained.done());
+  world.release(10);
+  Reply rest;
+  client.read_body(rest);
+  CHECK(rest.complete);
+  CHECK(drained.future.wait_for(std::chrono::seconds(20)) == std::future_status::ready);
+}
+
 TEST_CASE("what does not end in time is ended, and says so") {
   World world(R"("drain_seconds":0)");
   Answer answer = answer_with(chat_pieces(3));
