@@ -30,6 +30,17 @@ void Relay::start(TimeMs now) {
   send_attempt(now);
 }
 
+void Relay::set_dialect(std::optional<dialect::Dialect> spoken) {
+  if (delivered_) {
+    foreign_ = spoken && spoken != options_.dialect;
+    return;
+  }
+  options_.dialect = spoken;
+  dialect_guessed_ = false;
+  interpreter_.reset();
+  if (spoken) interpreter_.emplace(*spoken);
+}
+
 void Relay::handle_head(TimeMs now, unsigned attempt, const UpstreamHead& head) {
   begin();
   if (!running(attempt) || state_ != RelayState::Asking) return;
@@ -43,6 +54,7 @@ void Relay::handle_head(TimeMs now, unsigned attempt, const UpstreamHead& head) 
   stream_head_ = success && !challenge_header_ && media_type(content_type_) == MediaType::EventStream;
   if (!options_.expects_stream && !committed()) deadlines_.set(Deadline::HoldMax, now + options_.hold_max_ms);
   if (!stream_head_) return take_other_head(now);
+  if (foreign_) return refuse_to_join();
   if (!options_.expects_stream) await_first_event(now);
   move(RelaySignal::Stream);
   beat(now);
@@ -181,7 +193,9 @@ void Relay::send_attempt(TimeMs now) {
   ++attempt_;
   attempt_running_ = true;
   unsent_ = false;
-  outcome_given_ = stream_head_ = challenge_header_ = first_byte_seen_ = false;
+  outcome_given_ = stream_head_ = challenge_header_ = foreign_ = first_byte_seen_ = false;
+  retry_told_.reset();
+  retry_pending_.reset();
   status_ = 0;
   retry_after_.reset();
   content_type_.clear();
@@ -217,9 +231,11 @@ void Relay::parse(TimeMs now, std::string_view chunk) {
   while (running(attempt)) {
     switch (parser_.next(event)) {
       case sse::Step::Event:
+        note_retry_line(true);
         take_event(now, event);
         break;
       case sse::Step::Comment:
+        note_retry_line(false);
         break;
       case sse::Step::NeedMore:
         return;

@@ -180,7 +180,9 @@ struct RelayAction {
 
 /// A stream gets exactly one final action (PassThrough, Refuse, End); Refuse and PassThrough come without a Commit, End
 /// after one. Events that were appended are never taken back; `seq` counts from 0 without holes. Every event is the
-/// upstream's block with `id: EPOCH-SEQ` in front, its own id lines left out, or one made here (endings, errors).
+/// upstream's block with `id: EPOCH-SEQ` in front, its own id lines left out, or one made here (endings, errors). Of
+/// blocks without an event only a reconnection time is handed on (`retry: MS`), as a line of the next event: an id of
+/// the upstream's would be taken for one of the stream's.
 ///
 /// Cost: an event is parsed, interpreted and copied once, into one buffer that is used again.
 class Relay {
@@ -190,6 +192,11 @@ class Relay {
   // Inputs. Each first forgets the actions of the one before. Those about an attempt that is not running are ignored,
   // and so are all after the final action but log_refused().
   void start(TimeMs now);
+  /// What the upstream of the attempt just sent speaks; nullopt: told by its first event. Between SendAttempt and the
+  /// attempt's first input; leaves the actions alone. Without it an attempt speaks what the one before did, at first
+  /// RelayOptions::dialect. What the client has seen decides: an attempt in another dialect can't be joined on to it,
+  /// and ends the stream where it succeeds.
+  void set_dialect(std::optional<dialect::Dialect> spoken);
   void handle_head(TimeMs now, unsigned attempt, const UpstreamHead& head);
   void handle_bytes(TimeMs now, unsigned attempt, std::string_view chunk);
   /// The body is over, as its framing says or, without framing, because the connection was closed.
@@ -283,6 +290,7 @@ class Relay {
   void take_error_without_content(TimeMs now, const sse::Event& event, const dialect::Meaning& meaning);
   void hand_on_empty_answer();
   bool start_answer(TimeMs now);
+  void refuse_to_join();
   void take_last_word(TimeMs now, Plan plan, bool nothing_follows);
   bool nothing_follows(const sse::Event& event, const dialect::Meaning& meaning) const;
   void beat(TimeMs now);
@@ -298,6 +306,7 @@ class Relay {
   void drop_held();
   void append(const sse::Event& event, dialect::Kind meaning);
   void append_own(const dialect::OwnEvent& event, dialect::Kind meaning);
+  void note_retry_line(bool of_an_event);
   void frame(std::string& out, const sse::Event& event, seam::Seq seq);
   void push_append(std::size_t at, std::size_t size, dialect::Kind meaning);
   bool fits(const sse::Event& event) const;
@@ -341,6 +350,7 @@ class Relay {
   bool unsent_ = false;  // it never reached the upstream
   bool own_key_ = false;
   bool another_key_ = false;
+  bool foreign_ = false;          // it speaks another dialect than what the client has seen
   bool first_byte_seen_ = false;  // of an event stream, white space left out
   int status_ = 0;
   std::optional<TimeMs> retry_after_;
@@ -360,14 +370,16 @@ class Relay {
   std::optional<std::size_t> undecided_;  // from this one on: a finish without content, and what came after it
 
   Preamble preamble_;
-  std::optional<dialect::Answer> delivered_;  // what the client has of a lost attempt
+  std::optional<std::uint64_t> retry_told_;     // the attempt's reconnection time, as far as the client knows of it
+  std::optional<std::uint64_t> retry_pending_;  // came in a block without an event, for the next event to carry
+  std::optional<dialect::Answer> delivered_;    // what the client has of a lost attempt
   seam::Seq next_seq_ = 0;
   std::uint64_t appended_bytes_ = 0;
   Plan plan_;  // while draining
 
   std::vector<RelayAction> actions_;
   std::string arena_;
-  std::string id_, rewritten_;  // scratch
+  std::string id_, rewritten_, block_;  // scratch
   RelayError error_;
 };
 

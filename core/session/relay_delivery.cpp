@@ -75,13 +75,22 @@ void Relay::append_own(const dialect::OwnEvent& event, dialect::Kind meaning) {
   push_append(at, arena_.size() - at, meaning);
 }
 
+// After each block: a line of its own is the event's, another's waits for the next event.
+void Relay::note_retry_line(bool of_an_event) {
+  if (parser_.retry_ms() == retry_told_) return;
+  retry_told_ = parser_.retry_ms();
+  retry_pending_ = of_an_event ? std::nullopt : retry_told_;
+}
+
 void Relay::frame(std::string& out, const sse::Event& event, seam::Seq seq) {
   id_.assign(options_.epoch).append("-").append(std::to_string(seq));
-  if (preamble_.active()) {
-    sse::append_with_id(out, preamble_.rewritten(event, rewritten_), id_);
-  } else {
-    sse::append_with_id(out, event, id_);
+  sse::Event framed = preamble_.active() ? preamble_.rewritten(event, rewritten_) : event;
+  if (retry_pending_) {
+    block_.assign("retry: ").append(std::to_string(*retry_pending_)).append(framed.line_end).append(framed.block);
+    framed.block = block_;
+    retry_pending_.reset();
   }
+  sse::append_with_id(out, framed, id_);
 }
 
 void Relay::push_append(std::size_t at, std::size_t size, dialect::Kind meaning) {
@@ -94,9 +103,11 @@ void Relay::push_append(std::size_t at, std::size_t size, dialect::Kind meaning)
 }
 
 bool Relay::fits(const sse::Event& event) const {
-  constexpr std::size_t kIdLine = 32;  // `id: `, the dash, a number and the line ends, at most
+  constexpr std::size_t kIdLine = 32;     // `id: `, the dash, a number and the line ends, at most
+  constexpr std::size_t kRetryLine = 32;  // `retry: `, a number and the line end
   if (options_.max_stream_bytes == 0) return true;
-  const std::uint64_t size = event.block.size() + options_.epoch.size() + kIdLine;
+  const std::uint64_t own = options_.epoch.size() + kIdLine + (retry_pending_ ? kRetryLine : 0);
+  const std::uint64_t size = event.block.size() + own;
   return appended_bytes_ + held_bytes_.size() + size <= options_.max_stream_bytes;
 }
 

@@ -152,9 +152,7 @@ void Relay::take_error_without_content(TimeMs now, const sse::Event& event, cons
 // False where the answer can't be joined on to the preamble that the client has; the stream is over then.
 bool Relay::start_answer(TimeMs now) {
   if (preamble_.active() && !preamble_.joins()) {
-    leave_attempt(retry::Outcome::Answer);
-    give_up(own_error(502, "upstream_error", "upstream_error", "the repeated answer begins differently", 1),
-            {EndState::Failed, EndReason::UpstreamError});
+    refuse_to_join();
     return false;
   }
   if (!committed()) commit(attempt_, CommitCause::Content);
@@ -164,6 +162,12 @@ bool Relay::start_answer(TimeMs now) {
   move(RelaySignal::Content);
   beat(now);
   return true;
+}
+
+void Relay::refuse_to_join() {
+  leave_attempt(retry::Outcome::Answer);
+  give_up(own_error(502, "upstream_error", "upstream_error", "the repeated answer begins differently", 1),
+          {EndState::Failed, EndReason::UpstreamError});
 }
 
 // It's the provider's answer.

@@ -17,9 +17,9 @@ constexpr std::string_view kOwnPages = "/tidemark/";
 constexpr std::size_t kLongestKey = 255;
 constexpr std::size_t kShortestAnonymousKey = 20;
 
-std::optional<dialect::Dialect> dialect_of(const Context& context, std::string_view target) {
-  const auto& configured = context.upstreams[0].dialect;
-  return configured ? configured : dialect::from_path(target);
+/// For what is said here, without an upstream.
+dialect::Dialect dialect_of(const Context& context, std::string_view target) {
+  return context.upstreams.dialect(0, dialect::from_path(target)).value_or(dialect::Dialect::Opaque);
 }
 
 /// How long the client waits for a head, as its SDK says in seconds, perhaps with a fraction; 0 where it says nothing.
@@ -85,8 +85,7 @@ void Proxy::handle(std::shared_ptr<downstream::Exchange> exchange) {
   std::string_view token_in;
   const auto& tokens = context_.config.client_tokens;
   if (!tokens.empty() && !shows_token(head.headers, tokens, token_in)) {
-    return reply_refusal(context_, *exchange, Refusal::TokenMissing,
-                         dialect_of(context_, head.target).value_or(dialect::Dialect::Opaque));
+    return reply_refusal(context_, *exchange, Refusal::TokenMissing, dialect_of(context_, head.target));
   }
   if (own) return administration_.handle(exchange, path);
   forward(exchange, token_in);
@@ -96,11 +95,11 @@ void Proxy::forward(const std::shared_ptr<downstream::Exchange>& exchange, std::
   NewStream request;
   RunRequest& run = request.run;
   run.head = exchange->head();
-  run.dialect = dialect_of(context_, run.head.target);
+  run.dialect = dialect::from_path(run.head.target);
   run.client_timeout_ms = client_timeout(run.head.headers);
   run.repeated_enough = repeated_enough(run.head.headers);
   run.token_in = token_in;
-  const dialect::Dialect dialect = run.dialect.value_or(dialect::Dialect::Opaque);
+  const dialect::Dialect dialect = dialect_of(context_, run.head.target);
   if (context_.draining) return reply_refusal(context_, *exchange, Refusal::Draining, dialect);
 
   request.principal = principal_of(run.head.headers, context_.config.principal_header);
@@ -129,7 +128,7 @@ void Proxy::forward(const std::shared_ptr<downstream::Exchange>& exchange, std::
 
 void Proxy::attach_or_start(const std::shared_ptr<downstream::Exchange>& exchange, NewStream request,
                             ResumePoint point) {
-  const dialect::Dialect dialect = request.run.dialect.value_or(dialect::Dialect::Opaque);
+  const dialect::Dialect dialect = dialect_of(context_, request.run.head.target);
   if (!request.key.empty()) {
     if (const auto stream = streams_.find(request.principal, request.key)) {
       if (stream->request != request.request) return reply_refusal(context_, *exchange, Refusal::KeyReused, dialect);

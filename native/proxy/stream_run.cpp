@@ -14,7 +14,7 @@ namespace {
 session::RelayOptions relay_options(const Context& context, const Stream& stream, const RunRequest& request) {
   const config::Config& config = context.config;
   session::RelayOptions options;
-  options.dialect = context.upstreams[0].dialect ? context.upstreams[0].dialect : request.dialect;
+  options.dialect = context.upstreams.dialect(0, request.dialect);
   options.expects_stream = request.expects_stream;
   options.epoch = stream.epoch;
   options.repeatable = request.expects_stream || request.resumable;
@@ -221,10 +221,13 @@ void StreamRun::send() {
   ticket_ = route.ticket;
   head_ = {};
   const config::Upstream& upstream = context_.upstreams[route.to.upstream];
+  const auto spoken = context_.upstreams.dialect(route.to.upstream, request_.dialect);
+  relay_.set_dialect(spoken);
   const bool may_stream = request_.expects_stream || wants_event_stream(request_.head);
   const bool resumable = may_stream || request_.resumable;
   const std::string_view key = route.to.key ? std::string_view(upstream.api_keys[*route.to.key]) : std::string_view();
-  const Outgoing outgoing{upstream, relay_.dialect(), key, may_stream, resumable, request_.token_in};
+  const Outgoing outgoing{upstream,         spoken.value_or(dialect::Dialect::Opaque), key, may_stream, resumable,
+                          request_.token_in};
   attempt_ = std::make_unique<Attempt>(*this);
   attempt_->begin(context_.client.send(context_.upstreams.origin(route.to.upstream),
                                        to_upstream(request_.head, outgoing), request_.body, *attempt_));

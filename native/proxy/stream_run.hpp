@@ -21,7 +21,7 @@ struct RunRequest {
   std::string body;        // as it goes upstream
   bool expects_stream = false;
   bool resumable = false;                   // an Idempotency-Key names the answer, should it be a stream
-  std::optional<dialect::Dialect> dialect;  // as the path tells; an upstream's configured dialect comes first
+  std::optional<dialect::Dialect> dialect;  // as the path tells; what an upstream is configured to speak comes first
   TimeMs client_timeout_ms = 0;             // X-Stainless-Timeout; 0: not given
   bool repeated_enough = false;             // X-Stainless-Retry-Count says that the client repeats it itself
   std::string token_in;                     // the header that held a client token; empty: none

@@ -40,7 +40,7 @@ void Streams::start(const std::shared_ptr<downstream::Exchange>& exchange, NewSt
   stream->id = request.key.empty() ? draw_stream_id() : std::move(request.key);
   stream->epoch = draw_epoch();
   stream->request = request.request;
-  stream->dialect = request.run.dialect.value_or(dialect::Dialect::Opaque);
+  stream->dialect = context_.upstreams.dialect(0, request.run.dialect).value_or(dialect::Dialect::Opaque);
   stream->created_unix_ms = context_.loop.unix_now_ms();
   stream->run = std::make_unique<StreamRun>(context_, *stream, std::move(request.run), *this);
   context_.registry.add(stream);

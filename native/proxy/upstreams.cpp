@@ -12,6 +12,11 @@ Upstreams::Upstreams(const config::Config& config, observe::Logger& logger) : lo
   }
 }
 
+std::optional<dialect::Dialect> Upstreams::dialect(std::size_t index, std::optional<dialect::Dialect> by_path) const {
+  const auto& configured = list_[index].config.dialect;
+  return configured ? configured : by_path;
+}
+
 upstream::Origin Upstreams::origin(std::size_t index) const {
   const config::BaseUrl& base = list_[index].config.base;
   return {base.tls ? "https" : "http", base.address.host, base.address.port};

@@ -50,6 +50,8 @@ class Upstreams {
   std::size_t size() const { return list_.size(); }
   const config::Upstream& operator[](std::size_t index) const { return list_[index].config; }
   upstream::Origin origin(std::size_t index) const;
+  /// What it speaks: as configured, else as the request's path tells.
+  std::optional<dialect::Dialect> dialect(std::size_t index, std::optional<dialect::Dialect> by_path) const;
   const retry::Breaker& breaker(std::size_t index) const { return list_[index].breaker; }
   const retry::KeyRing& keys(std::size_t index) const { return list_[index].keys; }
   std::uint64_t attempts(std::size_t index) const { return list_[index].attempts; }

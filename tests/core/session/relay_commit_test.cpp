@@ -228,5 +228,26 @@ TEST_CASE("relay: the upstream's ids are left out and every other byte stays") {
   CHECK(world.events[0].bytes == "id: e5-0\r\nretry: 5\r\n: note\r\ndata: " + json + "\r\n\r\n");
 }
 
+TEST_CASE("relay: a reconnection time that comes alone is told with the next event; other blocks without one are not") {
+  RelayWorld world(relay_options(Dialect::Opaque));
+  world.start().head().bytes(": hi\n\nretry: 3000\n\nid: 7\n\ndata: one\n\ndata: two\n\n");
+  CHECK(world.body() == "retry: 3000\ndata: one\n\ndata: two\n\n");
+  world.bytes("retry:4000\r\n\r\n").bytes("retry: 4000\r\n\r\n").bytes("event: e\r\ndata: three\r\n\r\n");
+  CHECK(world.events.back().bytes == "id: e5-2\r\nretry: 4000\r\nevent: e\r\ndata: three\r\n\r\n");
+  // A block that makes an event keeps its lines; one that takes back what is not told yet is enough.
+  world.bytes("retry: 1\n\nretry: 2\ndata: four\n\ndata: five\n\n").eof();
+  CHECK(RelayWorld::without_id(world.events[3].bytes) == "retry: 2\ndata: four\n\n");
+  CHECK(RelayWorld::without_id(world.events[4].bytes) == "data: five\n\n");
+}
+
+TEST_CASE("relay: a reconnection time is told once, by the attempt that becomes the answer") {
+  const RelaySample sample = chat_sample();
+  RelayWorld world(relay_options(sample.dialect));
+  world.start().head().bytes("retry: 3000\n\n" + sample.preamble).eof();
+  REQUIRE(world.attempt() == 2);
+  world.head().bytes("retry: 3000\n\n" + sample.whole()).eof();
+  CHECK(world.body() == "retry: 3000\n" + sample.whole());
+}
+
 }  // namespace
 }  // namespace tidemark::test

@@ -32,6 +32,9 @@ class RelayWorld {
     dialect::Kind meaning = dialect::Kind::Silence;
   };
 
+  // What the upstream of each attempt speaks, where the test says so.
+  std::vector<std::optional<dialect::Dialect>> speaks;
+
   // What the owner has seen.
   std::vector<TimeMs> sent;  // when each attempt went out
   std::vector<unsigned> cut;
@@ -150,6 +153,7 @@ class RelayWorld {
       case RelayAction::Kind::SendAttempt:
         CHECK(action.attempt == sent.size() + 1);
         sent.push_back(now);
+        if (sent.size() <= speaks.size()) relay.set_dialect(speaks[sent.size() - 1]);
         break;
       case RelayAction::Kind::CutAttempt:
         CHECK(action.attempt == sent.size());
