@@ -27,16 +27,18 @@ namespace {
 
 struct RecovererHandle {
   explicit RecovererHandle(const session::RecovererOptions& options) : sink(frame), recoverer(options, sink) {
-    call({}, [](session::Recoverer&) {});
+    frame.begin({});
+    end_call();
   }
   wasm::Frame frame;
   wasm::FrameSink sink;
   session::Recoverer recoverer;
 
-  template <class Input>
-  void call(std::string_view chunk, Input&& handle) {
+  [[gnu::noinline]] session::Recoverer& begin_call(std::string_view chunk) {
     frame.begin(chunk);
-    handle(recoverer);
+    return recoverer;
+  }
+  [[gnu::noinline]] void end_call() {
     frame.end();
     wasm::FrameHeader& header = frame.header();
     header.state = static_cast<std::uint32_t>(recoverer.state());
@@ -46,6 +48,9 @@ struct RecovererHandle {
         deadline == tidemark::kNever ? std::numeric_limits<double>::infinity() : static_cast<double>(deadline);
   }
 };
+
+/// What tidemark_tell() tells. `value`: see there.
+enum class Tell { Start, Bytes, End, Failure, Timeout, Wake, Hidden, Abort, Stop };
 
 struct ParserHandle {
   explicit ParserHandle(std::size_t max_event_bytes)
@@ -111,8 +116,43 @@ EMSCRIPTEN_KEEPALIVE wasm::FrameHeader* tidemark_recoverer_frame(RecovererHandle
   return &handle->frame.header();
 }
 
-EMSCRIPTEN_KEEPALIVE void tidemark_start(RecovererHandle* handle, double now) {
-  handle->call({}, [&](session::Recoverer& r) { r.start(time_of(now)); });
+/// Everything that a recoverer is told but a response. `attempt` where it is about a leg. `value`: of Bytes and Failure
+/// the size of the input (the chunk, the message); of Hidden, whether it is.
+EMSCRIPTEN_KEEPALIVE void tidemark_tell(RecovererHandle* handle, Tell what, double now_ms, unsigned attempt,
+                                        std::uint32_t value) {
+  const std::string_view chunk = what == Tell::Bytes ? input(value) : std::string_view();
+  session::Recoverer& recoverer = handle->begin_call(chunk);
+  const TimeMs now = time_of(now_ms);
+  switch (what) {
+    case Tell::Start:
+      recoverer.start(now);
+      break;
+    case Tell::Bytes:
+      recoverer.handle_bytes(now, attempt, chunk);
+      break;
+    case Tell::End:
+      recoverer.handle_end(now, attempt);
+      break;
+    case Tell::Failure:
+      recoverer.handle_failure(now, attempt, input(value));
+      break;
+    case Tell::Timeout:
+      recoverer.handle_timeout(now);
+      break;
+    case Tell::Wake:
+      recoverer.wake(now);
+      break;
+    case Tell::Hidden:
+      recoverer.set_hidden(now, value != 0);
+      break;
+    case Tell::Abort:
+      recoverer.abort(now);
+      break;
+    case Tell::Stop:
+      recoverer.stop(now);
+      break;
+  }
+  handle->end_call();
 }
 
 /// Input: five strings, one after the other, of the given sizes.
@@ -135,35 +175,8 @@ EMSCRIPTEN_KEEPALIVE void tidemark_response(RecovererHandle* handle, double now,
   facts.retry_after_ms = next(retry_after_ms);
   facts.tidemark_stream = next(stream);
   facts.tidemark_epoch = next(epoch);
-  handle->call({}, [&](session::Recoverer& r) { r.handle_response(time_of(now), attempt, facts); });
-}
-
-/// Input: the chunk.
-EMSCRIPTEN_KEEPALIVE void tidemark_bytes(RecovererHandle* handle, double now, unsigned attempt, std::uint32_t size) {
-  const std::string_view chunk = input(size);
-  handle->call(chunk, [&](session::Recoverer& r) { r.handle_bytes(time_of(now), attempt, chunk); });
-}
-EMSCRIPTEN_KEEPALIVE void tidemark_end(RecovererHandle* handle, double now, unsigned attempt) {
-  handle->call({}, [&](session::Recoverer& r) { r.handle_end(time_of(now), attempt); });
-}
-/// Input: the message.
-EMSCRIPTEN_KEEPALIVE void tidemark_failure(RecovererHandle* handle, double now, unsigned attempt, std::uint32_t size) {
-  handle->call({}, [&](session::Recoverer& r) { r.handle_failure(time_of(now), attempt, input(size)); });
-}
-EMSCRIPTEN_KEEPALIVE void tidemark_timeout(RecovererHandle* handle, double now) {
-  handle->call({}, [&](session::Recoverer& r) { r.handle_timeout(time_of(now)); });
-}
-EMSCRIPTEN_KEEPALIVE void tidemark_wake(RecovererHandle* handle, double now) {
-  handle->call({}, [&](session::Recoverer& r) { r.wake(time_of(now)); });
-}
-EMSCRIPTEN_KEEPALIVE void tidemark_hidden(RecovererHandle* handle, double now, int hidden) {
-  handle->call({}, [&](session::Recoverer& r) { r.set_hidden(time_of(now), hidden != 0); });
-}
-EMSCRIPTEN_KEEPALIVE void tidemark_abort(RecovererHandle* handle, double now) {
-  handle->call({}, [&](session::Recoverer& r) { r.abort(time_of(now)); });
-}
-EMSCRIPTEN_KEEPALIVE void tidemark_stop(RecovererHandle* handle, double now) {
-  handle->call({}, [&](session::Recoverer& r) { r.stop(time_of(now)); });
+  handle->begin_call({}).handle_response(time_of(now), attempt, facts);
+  handle->end_call();
 }
 
 EMSCRIPTEN_KEEPALIVE ParserHandle* tidemark_parser_new(double max_event_bytes) {

@@ -32,7 +32,7 @@ class ByteBuffer {
   }
   void advance(std::size_t bytes) { size_ += bytes; }
 
-  void append(std::string_view bytes) {
+  [[gnu::noinline]] void append(std::string_view bytes) {
     if (bytes.empty()) return;
     std::memcpy(reserve(bytes.size()), bytes.data(), bytes.size());
     size_ += bytes.size();
@@ -44,7 +44,7 @@ class ByteBuffer {
  private:
   static constexpr std::size_t kToKeep = 256u << 10;
 
-  void grow(std::size_t bytes) {
+  [[gnu::noinline]] void grow(std::size_t bytes) {
     std::size_t wanted = capacity_ < 1024 ? 1024 : capacity_ * 2;
     if (wanted - size_ < bytes) wanted = size_ + bytes;
     char* const grown = static_cast<char*>(::operator new(wanted));

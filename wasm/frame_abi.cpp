@@ -1,187 +1,69 @@
-// Packing of frames.
-#include "wasm/frame_abi.hpp"
-
+// Packing of events, which is hot. The rest: frame_sink.cpp.
+#include <array>
 #include <cstring>
 
-#include "core/seam/tail_fingerprint.hpp"
+#include "wasm/frame_abi.hpp"
 #include "wasm/utf16_text.hpp"
 
 namespace tidemark::wasm {
 namespace {
 
-std::uint32_t address(const void* pointer) {
-  return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(pointer));
-}
 std::uint32_t size32(std::size_t size) { return static_cast<std::uint32_t>(size); }
+
+bool within(std::string_view part, std::string_view whole) {
+  return part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size();
+}
 
 }  // namespace
 
-void Frame::begin(std::string_view chunk) {
-  chunk_ = chunk;
-  words_.clear();
-  text_.clear();
-  raw_.clear();
-}
-
-void Frame::end() {
-  header_.words_at = address(words_.data());
-  header_.words_size = size32(words_.size() / sizeof(std::uint32_t));
-  header_.text_at = address(text_.data());
-  header_.text_size = size32(text_.size());
-  header_.raw_at = address(raw_.data());
-  header_.raw_size = size32(raw_.size());
-}
-
-void Frame::word(std::uint32_t value) {
-  std::memcpy(words_.reserve(sizeof value), &value, sizeof value);
-  words_.advance(sizeof value);
-}
-
-void Frame::first_word(Op op, std::uint32_t a, std::uint32_t b, std::uint32_t flags) {
-  word(static_cast<std::uint32_t>(op) | a << 8 | b << 16 | flags << 24);
-}
-
-void Frame::wide(std::int64_t value) {
-  const auto bits = static_cast<std::uint64_t>(value);
-  word(static_cast<std::uint32_t>(bits));
-  word(static_cast<std::uint32_t>(bits >> 32));
-}
-
-void Frame::text(std::string_view text) { word(append_text(text_, text)); }
-
-std::uint32_t Frame::in_raw(std::string_view bytes) {
-  const std::uint32_t at = size32(raw_.size());
-  raw_.append(bytes);
-  return at;
-}
-
-bool Frame::in_chunk(std::string_view bytes) const {
-  return bytes.data() >= chunk_.data() && bytes.data() + bytes.size() <= chunk_.data() + chunk_.size();
+// The block as it came, the blank line that closes it included. Where that does not follow as the event's own line ends
+// do, or not in the same chunk, all of it is put together in raw.
+Frame::Place Frame::place(const session::EventAction& action) {
+  const std::string_view block = action.block;
+  const std::string_view closing = action.line_end;
+  if (within(block, chunk_)) {
+    const auto at = static_cast<std::size_t>(block.data() - chunk_.data());
+    const std::size_t after = at + block.size();
+    if (closing.size() == 1 ? after < chunk_.size() && chunk_[after] == closing[0]
+                            : chunk_.substr(after, closing.size()) == closing) {
+      return {size32(at), size32(block.size() + closing.size()), 0};
+    }
+  }
+  return place_in_raw(block, closing);
 }
 
 void Frame::event(const session::EventAction& action) {
   const std::string_view block = action.block;
-  const auto within = [block](std::string_view part) {
-    return part.data() >= block.data() && part.data() + part.size() <= block.data() + block.size();
+  const Place placed = place(action);
+  std::uint32_t flags = placed.flags | (action.name.empty() ? 0u : std::uint32_t{kNamed});
+  const auto offset = [&](std::string_view part) {
+    return placed.at + size32(static_cast<std::size_t>(part.data() - block.data()));
   };
-  // The blank line that closes the event belongs to its bytes. Where it does not follow as the event's own line ends
-  // do, it is put there.
-  const std::string_view closing = action.line_end;
-  bool closed_in_chunk = false;
-  if (in_chunk(block)) {
-    const std::size_t after = static_cast<std::size_t>(block.data() - chunk_.data()) + block.size();
-    closed_in_chunk = chunk_.substr(after, closing.size()) == closing;
-  }
-
-  std::uint32_t flags = action.name.empty() ? 0 : kNamed;
-  std::uint32_t block_at = 0;
-  std::size_t block_size = block.size() + closing.size();
-  if (closed_in_chunk) {
-    block_at = size32(static_cast<std::size_t>(block.data() - chunk_.data()));
-  } else {
-    flags |= kBlockInRaw;
-    block_at = in_raw(block);
-    if (!block.ends_with('\n') && !block.ends_with('\r')) {  // the stream ended within its last line
-      raw_.append(closing);
-      block_size += closing.size();
-    }
-    raw_.append(closing);
-  }
-  const auto place = [&](std::string_view part) {
-    return block_at + size32(static_cast<std::size_t>(part.data() - block.data()));
-  };
-
   std::uint32_t data_at = 0;
-  if (within(action.data)) {
-    data_at = place(action.data);
+  if (within(action.data, block)) {
+    data_at = offset(action.data);
     if ((flags & kBlockInRaw) != 0) flags |= kDataInRaw;
   } else {
     flags |= kDataInRaw;
     data_at = in_raw(action.data);
   }
-
-  first_word(Op::Event, static_cast<std::uint32_t>(action.kind), static_cast<std::uint32_t>(action.finish), flags);
-  wide(action.seq);
-  text(action.text);
-  text(action.reasoning);
-  word(block_at);
-  word(size32(block_size));
-  word(data_at);
-  word(size32(action.data.size()));
-  word(within(action.name) ? place(action.name) : 0);
-  word(within(action.name) ? size32(action.name.size()) : 0);
-}
-
-void Frame::sse_event(const sse::Event& event) {
-  sse_id(event.id);
-  std::uint32_t flags = 0;
-  std::string_view name;
-  if (!event.name.empty()) {
-    if (event.name == last_name_) {
-      flags = 2;
-    } else {
-      flags = 1;
-      last_name_ = name = event.name;
-    }
-  }
-  first_word(Op::SseEvent, 0, 0, flags);
-  text(name);
-  text(event.data);
-}
-
-void Frame::sse_id(std::string_view id) {
-  if (id == last_id_) return;
-  last_id_ = id;
-  first_word(Op::SseId);
-  text(id);
-}
-
-void FrameSink::connect(const session::ConnectAction& action) {
-  const std::uint32_t flags = (action.resume_seq ? 1u : 0u) | (action.body_fields ? 2u : 0u);
-  frame_.first_word(Op::Connect, 0, 0, flags);
-  frame_.word(action.attempt);
-  frame_.wide(action.resume_seq.value_or(seam::kNothing));
-  frame_.wide(static_cast<std::int64_t>(action.received_length));
-  frame_.text(action.epoch);
-  frame_.text(action.last_event_id);
-  frame_.text(seam::to_hex(action.tail_fingerprint));
-}
-
-void FrameSink::disconnect(unsigned attempt) {
-  frame_.first_word(Op::Disconnect);
-  frame_.word(attempt);
-}
-
-void FrameSink::state(session::RecovererState state) {
-  frame_.first_word(Op::State, static_cast<std::uint32_t>(state));
-}
-
-void FrameSink::seam(const session::SeamAction& action) {
-  frame_.first_word(Op::Seam);
-  frame_.word(action.attempt);
-  frame_.wide(action.after_seq);
-  frame_.wide(static_cast<std::int64_t>(action.duplicates));
-}
-
-void FrameSink::retry(const session::RetryAction& action) {
-  frame_.first_word(Op::Retry, static_cast<std::uint32_t>(action.cause));
-  frame_.word(action.attempt);
-  frame_.word(static_cast<std::uint32_t>(action.delay_ms));
-}
-
-void FrameSink::finished(const session::FinishedAction& action) {
-  frame_.first_word(Op::Finished, static_cast<std::uint32_t>(action.end));
-  frame_.text(action.reason);
-}
-
-void FrameSink::failed(const session::FailedAction& action) {
-  const std::uint32_t flags = (action.in_band ? 1u : 0u) | (action.retry_after_ms ? 2u : 0u);
-  frame_.first_word(Op::Failed, 0, 0, flags);
-  frame_.word(static_cast<std::uint32_t>(action.status));
-  frame_.wide(action.retry_after_ms.value_or(0));
-  frame_.word(action.attempts);
-  frame_.text(action.code);
-  frame_.text(action.message);
+  const bool has_name = !action.name.empty() && within(action.name, block);
+  const auto seq = static_cast<std::uint64_t>(action.seq);
+  const std::array<std::uint32_t, 11> words = {static_cast<std::uint32_t>(Op::Event) |
+                                                   static_cast<std::uint32_t>(action.kind) << 8 |
+                                                   static_cast<std::uint32_t>(action.finish) << 16 | flags << 24,
+                                               static_cast<std::uint32_t>(seq),
+                                               static_cast<std::uint32_t>(seq >> 32),
+                                               append_well_formed(text_, action.text),
+                                               append_well_formed(text_, action.reasoning),
+                                               placed.at,
+                                               placed.size,
+                                               data_at,
+                                               size32(action.data.size()),
+                                               has_name ? offset(action.name) : 0,
+                                               has_name ? size32(action.name.size()) : 0};
+  std::memcpy(words_.reserve(sizeof words), words.data(), sizeof words);
+  words_.advance(sizeof words);
 }
 
 }  // namespace tidemark::wasm

@@ -73,8 +73,15 @@ class Frame {
   void sse_id(std::string_view id);
 
  private:
+  struct Place {  // of an event's block: in the chunk, or with kBlockInRaw in raw
+    std::uint32_t at = 0;
+    std::uint32_t size = 0;
+    std::uint32_t flags = 0;
+  };
+
+  Place place(const session::EventAction& action);
+  Place place_in_raw(std::string_view block, std::string_view closing);
   std::uint32_t in_raw(std::string_view bytes);
-  bool in_chunk(std::string_view bytes) const;
 
   FrameHeader header_;
   std::string_view chunk_;

@@ -149,7 +149,7 @@ Interpreter::Interpreter(Dialect dialect, Answer answer)
 Meaning Interpreter::interpret(const sse::Event& event) {
   if (event.data.empty()) return {};
   FrameGuess::Match match;
-  if (frame_.match(event, match)) return in_known_frame(match);
+  if (frame_.match(event, match)) return interpret(match);
 
   Reading reading(event, answer_, scratch_);
   const bool valid = read(dialect_, reading);
@@ -162,7 +162,7 @@ Meaning Interpreter::interpret(const sse::Event& event) {
   return meaning;
 }
 
-Meaning Interpreter::in_known_frame(const FrameGuess::Match& match) {
+Meaning Interpreter::interpret(const FrameGuess::Match& match) {
   Meaning meaning;
   meaning.kind = frame_.kind();
   meaning.sequence = match.sequence;

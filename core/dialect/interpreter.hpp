@@ -102,14 +102,19 @@ class Interpreter {
   /// allocation on the usual path once the scratch has grown.
   Meaning interpret(const sse::Event& event);
 
+  /// The same for bytes that have not been parsed yet: whether they begin with an event like the one before. Then
+  /// `event` is set, all but the id in force where it has none of its own; interpret(match) says what it means.
+  bool recognise(std::string_view bytes, sse::Event& event, FrameGuess::Match& match) const {
+    return frame_.match_ahead(bytes, event, match);
+  }
+  Meaning interpret(const FrameGuess::Match& match);
+
   /// After an error event too: what EOF would mean without it.
   EofVerdict at_eof() const;
   const Answer& answer() const { return answer_; }
   Dialect dialect() const { return dialect_; }
 
  private:
-  Meaning in_known_frame(const FrameGuess::Match& match);
-
   Dialect dialect_;
   Shortcut shortcut_;
   Answer answer_;

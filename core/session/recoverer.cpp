@@ -86,9 +86,14 @@ void Recoverer::handle_bytes(TimeMs now, unsigned attempt, std::string_view chun
   parser_.feed(chunk);
   sse::Event event;
   while (concerns(attempt)) {
+    dialect::FrameGuess::Match match;
+    if (interpreter_ && interpreter_->recognise(parser_.ahead(), event, match) && parser_.take_ahead(event)) {
+      take_event(now, event, &match);
+      continue;
+    }
     switch (parser_.next(event)) {
       case sse::Step::Event:
-        take_event(now, event);
+        take_event(now, event, nullptr);
         break;
       case sse::Step::Comment:
         take_comment(event.block);

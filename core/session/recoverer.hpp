@@ -8,7 +8,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "core/base/random.hpp"
 #include "core/base/time.hpp"
@@ -193,9 +192,12 @@ class Recoverer {
   enum class Leg : std::uint8_t { None, Connecting, Open };
   enum class Verdict : std::uint8_t { Take, Drop, LegOver };
 
+  // Followed by its bytes: the block, then the data where it is joined from several lines.
   struct HeldEvent {
-    EventAction action;  // its views are those of the event that has gone; the strings below replace them
-    std::string name, data, block, line_end;
+    EventAction action;  // of its views only line_end, a constant, lives as long
+    std::size_t bytes = 0;
+    std::size_t name_at = 0;  // in the bytes
+    std::size_t data_at = 0;
   };
 
   bool concerns(unsigned attempt) const { return leg_ != Leg::None && attempt == attempt_; }
@@ -206,7 +208,7 @@ class Recoverer {
   void drop_leg();
   void leg_is_gone();
 
-  void take_event(TimeMs now, const sse::Event& event);
+  void take_event(TimeMs now, const sse::Event& event, const dialect::FrameGuess::Match* known);
   void take_unfinished_event(TimeMs now);
   bool ends_answer(dialect::Dialect dialect, const dialect::Meaning& meaning, bool line_ended) const;
   void take_comment(std::string_view block);
@@ -258,7 +260,7 @@ class Recoverer {
   std::optional<dialect::Interpreter> interpreter_;
   bool named_stream_ = false;  // by a proxy, which says at the end how it ended
   bool committed_ = false;     // something has been delivered
-  std::vector<HeldEvent> held_;
+  std::string held_;           // HeldEvents, one after the other
   std::size_t held_bytes_ = 0;
   seam::Watermark watermark_;             // Tidemark and Seq
   seam::Seq delivered_ = seam::kNothing;  // the last number that was given out

@@ -1,5 +1,7 @@
 // The client leg's state machine: where an event belongs, and what becomes of it.
 #include <algorithm>
+#include <cstring>
+#include <type_traits>
 #include <utility>
 
 #include "core/session/recoverer.hpp"
@@ -34,7 +36,8 @@ bool commits(Kind kind) {
 
 }  // namespace
 
-void Recoverer::take_event(TimeMs now, const sse::Event& event) {
+// `known`: the interpreter has recognised the event before it was parsed.
+void Recoverer::take_event(TimeMs now, const sse::Event& event, const dialect::FrameGuess::Match* known) {
   if (!interpreter_) {
     if (event.data.empty()) return;
     interpreter_.emplace(dialect::from_first_event(event));
@@ -42,7 +45,7 @@ void Recoverer::take_event(TimeMs now, const sse::Event& event) {
 
   seam::Seq seq = seam::kNothing;
   if (mode_ == ResumeMode::Tidemark && place_by_id(now, event, seq) != Verdict::Take) return;
-  const dialect::Meaning meaning = interpreter_->interpret(event);
+  const dialect::Meaning meaning = known != nullptr ? interpreter_->interpret(*known) : interpreter_->interpret(event);
   learn_mode(event, meaning);
   if (mode_ != ResumeMode::Tidemark && place_by_meaning(now, event, meaning, seq) != Verdict::Take) return;
   const bool numbered = mode_ == ResumeMode::Tidemark || mode_ == ResumeMode::Seq;
@@ -194,21 +197,35 @@ void Recoverer::take_error(TimeMs now, const dialect::Meaning& meaning) {
 }
 
 void Recoverer::hold(const EventAction& action) {
-  held_bytes_ += action.block.size();
-  held_.push_back({action, std::string(action.name), std::string(action.data), std::string(action.block),
-                   std::string(action.line_end)});
+  static_assert(std::is_trivially_copyable_v<HeldEvent>);
+  const std::string_view block = action.block;
+  const auto place = [block](std::string_view part) { return static_cast<std::size_t>(part.data() - block.data()); };
+  const bool joined = action.data.data() < block.data() || action.data.data() > block.data() + block.size();
+  HeldEvent held{.action = action, .bytes = block.size()};
+  if (!action.name.empty()) held.name_at = place(action.name);
+  held.data_at = joined ? block.size() : place(action.data);
+  if (joined) held.bytes += action.data.size();
+  held_bytes_ += block.size();
+  held_.append(reinterpret_cast<const char*>(&held), sizeof held);
+  held_ += block;
+  if (joined) held_ += action.data;
 }
 
 void Recoverer::commit() {
   committed_ = true;
-  for (const HeldEvent& held : std::exchange(held_, {})) {
-    EventAction action = held.action;
-    action.name = held.name;
-    action.data = held.data;
-    action.block = held.block;
-    action.line_end = held.line_end;
+  if (held_.empty()) return;
+  const std::string all = std::exchange(held_, {});
+  for (std::size_t at = 0; at != all.size();) {
+    HeldEvent held;
+    std::memcpy(&held, all.data() + at, sizeof held);
+    const std::string_view bytes = std::string_view(all).substr(at + sizeof held, held.bytes);
+    EventAction& action = held.action;
+    action.name = bytes.substr(held.name_at, action.name.size());
+    action.data = bytes.substr(held.data_at, action.data.size());
+    action.block = bytes.substr(0, action.block.size());
     action.text = action.reasoning = {};
     deliver(action);
+    at += sizeof held + held.bytes;
   }
 }
 
@@ -253,7 +270,7 @@ void Recoverer::take_unfinished_event(TimeMs now) {
       // What the question needs does not depend on the events before.
       dialect::Interpreter probe(interpreter_ ? interpreter_->dialect() : dialect::from_first_event(event));
       const dialect::Meaning meaning = probe.interpret(event);
-      if (ends_answer(probe.dialect(), meaning, event.block.ends_with(event.line_end))) take_event(now, event);
+      if (ends_answer(probe.dialect(), meaning, event.block.ends_with(event.line_end))) take_event(now, event, nullptr);
       break;
     }
     case sse::Step::Comment:

@@ -15,19 +15,6 @@ namespace {
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::string_view kLineEnds[] = {"\n", "\r\n", "\r"};  // by LineEnd
 constexpr std::uint64_t kMaxRetryMs = (std::uint64_t{1} << 53) - 1;
-constexpr std::size_t kCapacityToKeep = 4u << 10;
-
-// Doubles like a vector does, but never beyond `bound`.
-void append(std::vector<char>& to, const char* from, std::size_t size, std::size_t bound) {
-  const std::size_t wanted = to.size() + size;
-  if (wanted > to.capacity()) to.reserve(std::min(std::max(wanted, 2 * to.capacity()), std::max(wanted, bound)));
-  to.insert(to.end(), from, from + size);
-}
-
-void clear(std::vector<char>& buffer) {
-  buffer.clear();
-  if (buffer.capacity() > kCapacityToKeep) std::vector<char>().swap(buffer);
-}
 
 constexpr std::size_t kNoSuchField = static_cast<std::size_t>(-1);
 
@@ -77,14 +64,14 @@ void Parser::skip_byte_order_mark() {
 
 // What looked like a mark, or nothing, begins the first line.
 void Parser::hold_start_of_mark() {
-  append(held_, kByteOrderMark.data(), byte_order_mark_, kByteOrderMark.size());
+  held_.append(kByteOrderMark.data(), byte_order_mark_, kByteOrderMark.size());
   partial_line_ = byte_order_mark_;
 }
 
 // The chunk is about to go: what it has of an unfinished block moves to held_.
-void Parser::keep_rest() {
+[[gnu::noinline]] void Parser::keep_rest() {
   const char* const from = held_.empty() && block_size_ + partial_line_ > 0 ? block_in_chunk_ : cursor_;
-  append(held_, from, static_cast<std::size_t>(chunk_end_ - from), limits_.max_event_bytes);
+  held_.append(from, static_cast<std::size_t>(chunk_end_ - from), limits_.max_event_bytes);
   cursor_ = chunk_end_;
 }
 
@@ -129,13 +116,13 @@ TIDEMARK_HOT void Parser::add_data(std::string_view line, std::size_t value_at) 
   }
   if (data_lines_ == 1) {
     data_lines_ = 2;
-    append(joined_, line.data() - block_size_ + data_.at, data_.size, limits_.max_event_bytes);
+    joined_.append(line.data() - block_size_ + data_.at, data_.size, limits_.max_event_bytes);
   }
-  append(joined_, "\n", 1, limits_.max_event_bytes);
-  append(joined_, value.data(), value.size(), limits_.max_event_bytes);
+  joined_.append("\n", 1, limits_.max_event_bytes);
+  joined_.append(value.data(), value.size(), limits_.max_event_bytes);
 }
 
-void Parser::set_retry(std::string_view digits) {
+[[gnu::noinline]] void Parser::set_retry(std::string_view digits) {
   if (digits.empty()) return;
   std::uint64_t value = 0;
   for (const char c : digits) {
@@ -164,15 +151,15 @@ TIDEMARK_HOT Step Parser::report(Event& out) {
 }
 
 TIDEMARK_HOT void Parser::start_block() {
-  if (!held_.empty()) clear(held_);
-  if (!joined_.empty()) clear(joined_);
+  if (!held_.empty()) held_.clear();
+  if (!joined_.empty()) joined_.clear();
   block_size_ = partial_line_ = 0;
   name_ = {};
   data_lines_ = 0;
   has_id_ = sets_id_ = reported_ = false;
 }
 
-Step Parser::fail(Error error) {
+[[gnu::noinline]] Step Parser::fail(Error error) {
   start_block();
   error_ = error;
   return Step::Failed;
@@ -187,7 +174,7 @@ Step Parser::next(Event& out) {
       if (*cursor_ == '\n') {
         if (block_size_ > 0) {
           if (block_size_ == limits_.max_event_bytes) return fail(Error::EventTooLarge);
-          if (!held_.empty()) append(held_, cursor_, 1, limits_.max_event_bytes);
+          if (!held_.empty()) held_.append(cursor_, 1, limits_.max_event_bytes);
           ++block_size_;
           line_end_ = LineEnd::Crlf;
         }
@@ -215,7 +202,7 @@ Step Parser::next(Event& out) {
     if (block_size_ + line_size == limits_.max_event_bytes) return fail(Error::EventTooLarge);
     const char* line = cursor_;
     if (!held_.empty()) {
-      append(held_, cursor_, static_cast<std::size_t>(after - cursor_), limits_.max_event_bytes);
+      held_.append(cursor_, static_cast<std::size_t>(after - cursor_), limits_.max_event_bytes);
       line = held_.data() + block_size_;
     }
     interpret_line({line, line_size});
@@ -226,6 +213,22 @@ Step Parser::next(Event& out) {
   }
   keep_rest();
   return Step::NeedMore;
+}
+
+std::string_view Parser::ahead() {
+  if (reported_) start_block();
+  if (block_size_ + partial_line_ > 0 || after_cr_ || error_ != Error::None) return {};
+  return {cursor_, static_cast<std::size_t>(chunk_end_ - cursor_)};
+}
+
+bool Parser::take_ahead(Event& event) {
+  if (event.block.size() > limits_.max_event_bytes || event.block.size() > limits_.max_line_bytes) return false;
+  if (event.has_id) last_event_id_ = event.id;
+  event.id = last_event_id_;
+  cursor_ += event.block.size() + 1;
+  line_end_ = LineEnd::Lf;
+  reported_ = true;
+  return true;
 }
 
 Step Parser::end(Tail tail, Event& out) {

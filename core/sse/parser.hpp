@@ -6,7 +6,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
+
+#include "core/sse/held_bytes.hpp"
 
 namespace tidemark::sse {
 
@@ -31,8 +32,8 @@ struct Event {
   std::string_view data;      // the data lines joined by LF, without the last LF
   std::string_view id;        // the last event id in force after this block
   std::string_view block;     // the block's lines as they came, line ends included, the closing blank line left out
-  std::string_view line_end;  // how the block's last line ended: "\n", "\r\n" or "\r"; if it did not (Tail::Dispatch),
-                              // how the stream's last ended line did, and "\n" where there is none
+  std::string_view line_end;  // how the block's last line ended: "\n", "\r\n" or "\r", each a constant; if it did not
+                              // (Tail::Dispatch), how the stream's last ended line did, and "\n" where there is none
   bool has_id = false;        // the block itself carries an `id` field, be it one that is ignored because of a NUL
 };
 
@@ -56,6 +57,14 @@ class Parser {
 
   void feed(std::string_view chunk);
   Step next(Event& out);
+
+  /// For who can tell without looking for lines that an event lies ahead: the rest of the chunk where a block begins
+  /// there and nothing is under way, else empty.
+  std::string_view ahead();
+  /// Takes an event that ahead() begins with, in place of next(): its block of lines that end in LF, the LF that closes
+  /// it after them. All but `id` is set, `id` too where has_id; here it becomes the id in force. False, and nothing has
+  /// changed, where the event could go beyond the limits.
+  bool take_ahead(Event& event);
 
   enum class Tail : std::uint8_t {
     Discard,   // § 9.2.6: an unfinished block at the end of the stream is dropped
@@ -106,13 +115,13 @@ class Parser {
   // The block under way. While held_ is empty all of it lies in the chunk, from block_in_chunk_ on. Else held_ has
   // every byte of it up to cursor_.
   const char* block_in_chunk_ = nullptr;
-  std::vector<char> held_;
+  HeldBytes held_;
   std::size_t block_size_ = 0;    // its whole lines, line ends included
   std::size_t partial_line_ = 0;  // bytes of an unfinished line, which follow those in held_
   LineEnd line_end_ = LineEnd::Lf;
   Range name_;
-  Range data_;                // the value of the only data line
-  std::vector<char> joined_;  // where there are several, their values joined
+  Range data_;        // the value of the only data line
+  HeldBytes joined_;  // where there are several, their values joined
   Range id_;
   std::uint8_t data_lines_ = 0;  // 0, 1, or 2 for several
   bool has_id_ = false;

@@ -72,14 +72,6 @@ const enum Header {
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 const noBytes = new Uint8Array();
 
-/** What the events of one frame share. */
-interface Source {
-  /** The frame's descriptors, a copy. */
-  readonly words: Uint32Array;
-  readonly chunk: Uint8Array;
-  readonly raw: Uint8Array;
-}
-
 // Offsets of an event's fields, in words after the first.
 const enum Field {
   Seq = 1,
@@ -94,70 +86,72 @@ const enum Field {
   Count,
 }
 
+/** A frame's raw bytes, which begin at `from`. */
+interface Raw {
+  readonly copies: Uint8Array;
+  readonly from: number;
+}
+const noRaw: Raw = { copies: noBytes, from: 0 };
+
 class DeliveredEvent implements EventAction {
-  readonly type = "event";
   readonly kind: EventKind;
   readonly finish: FinishReason;
   readonly seq: number;
   readonly text: string;
   readonly reasoning: string;
   // No # here: such fields make objects, of which there is one an event, much slower to construct.
-  private readonly source: Source;
-  // Index of the descriptor's first word.
-  private readonly at: number;
+  // The chunk or raw, and where in them; a name lies beside its block.
+  private readonly blockIn: Uint8Array;
+  private readonly blockAt: number;
+  private readonly blockSize: number;
+  private readonly dataIn: Uint8Array;
+  private readonly dataAt: number;
+  private readonly dataSize: number;
+  // -1: none.
+  private readonly nameAt: number;
+  private readonly nameSize: number;
 
-  constructor(source: Source, at: number, text: string, reasoning: string) {
-    const first = source.words[at]!;
+  constructor(words: Uint32Array, at: number, text: string, reasoning: string, chunk: Uint8Array, raw: Raw) {
+    const first = words[at]!;
     this.kind = kinds[(first >>> 8) & 0xff]!;
     this.finish = finishReasons[(first >>> 16) & 0xff]!;
-    this.seq = wide(source.words, at + Field.Seq);
+    this.seq = wide(words, at + Field.Seq);
     this.text = text;
     this.reasoning = reasoning;
-    this.source = source;
-    this.at = at;
+    const flags = first >>> 24;
+    const blockInRaw = (flags & EventFlag.BlockInRaw) !== 0;
+    const dataInRaw = (flags & EventFlag.DataInRaw) !== 0;
+    const blockFrom = blockInRaw ? raw.from : 0;
+    this.blockIn = blockInRaw ? raw.copies : chunk;
+    this.blockAt = words[at + Field.BlockAt]! + blockFrom;
+    this.blockSize = words[at + Field.BlockSize]!;
+    this.dataIn = dataInRaw ? raw.copies : chunk;
+    this.dataAt = words[at + Field.DataAt]! + (dataInRaw ? raw.from : 0);
+    this.dataSize = words[at + Field.DataSize]!;
+    this.nameAt = flags & EventFlag.Named ? words[at + Field.NameAt]! + blockFrom : -1;
+    this.nameSize = words[at + Field.NameSize]!;
   }
 
+  get type(): "event" {
+    return "event";
+  }
   get name(): string | undefined {
-    if (!this.has(EventFlag.Named)) return undefined;
-    return utf8.decode(this.part(EventFlag.BlockInRaw, Field.NameAt));
+    return this.nameAt < 0 ? undefined : utf8.decode(part(this.blockIn, this.nameAt, this.nameSize));
   }
   get data(): string {
-    return utf8.decode(this.part(EventFlag.DataInRaw, Field.DataAt));
+    return utf8.decode(part(this.dataIn, this.dataAt, this.dataSize));
   }
   get bytes(): Uint8Array {
-    return this.part(EventFlag.BlockInRaw, Field.BlockAt);
-  }
-
-  private has(flag: EventFlag): boolean {
-    return ((this.source.words[this.at]! >>> 24) & flag) !== 0;
-  }
-  private part(inRaw: EventFlag, field: Field): Uint8Array {
-    const { words, chunk, raw } = this.source;
-    const at = words[this.at + field]!;
-    return (this.has(inRaw) ? raw : chunk).subarray(at, at + words[this.at + field + 1]!);
+    return part(this.blockIn, this.blockAt, this.blockSize);
   }
 }
+
+const part = (bytes: Uint8Array, at: number, size: number): Uint8Array => bytes.subarray(at, at + size);
 
 /** A 64-bit number, the lower word first; exact up to 2^53. */
 function wide(words: Uint32Array, at: number): number {
   const upper = words[at + 1]! | 0;
   return upper === 0 ? words[at]! : upper * 4294967296 + words[at]!;
-}
-
-/** Cuts a frame's text up into the strings of its descriptors, in order. */
-class Strings {
-  readonly #all: string;
-  #at = 0;
-  constructor(all: string) {
-    this.#all = all;
-  }
-  take(length: number): string {
-    if (length === 0) return "";
-    if (length === this.#all.length) return this.#all;
-    const from = this.#at;
-    this.#at += length;
-    return this.#all.slice(from, this.#at);
-  }
 }
 
 /** What the core says about one of its objects after a call. */
@@ -181,35 +175,39 @@ export class FrameReader {
     return this.#core.words[this.#header + Header.Attempts]!;
   }
   get number(): number {
-    return this.#core.float((this.#header + Header.Number) << 2);
+    return this.#core.floats[(this.#header + Header.Number) >>> 1]!;
   }
 
   /** A recoverer's orders. Events refer to `chunk`, which the call was given. */
   actions(chunk: Uint8Array = noBytes): Action[] {
-    const memory = this.#core.words;
+    const { words } = this.#core;
     const header = this.#header;
-    const end = memory[header + Header.WordsSize]!;
     const actions: Action[] = [];
-    if (end === 0) return actions;
+    let at = words[header + Header.WordsAt]! >>> 2;
+    const end = at + words[header + Header.WordsSize]!;
+    if (at === end) return actions;
     // The module's memory is used again by the next call: what events refer to is copied, once a frame.
-    const wordsAt = memory[header + Header.WordsAt]! >>> 2;
-    const words = memory.slice(wordsAt, wordsAt + end);
-    const rawAt = memory[header + Header.RawAt]!;
-    const rawSize = memory[header + Header.RawSize]!;
-    const raw = rawSize === 0 ? noBytes : this.#core.bytes.slice(rawAt, rawAt + rawSize);
-    const source: Source = { words, chunk, raw };
-    const strings = new Strings(this.#core.text(memory[header + Header.TextAt]!, memory[header + Header.TextSize]!));
+    const rawAt = words[header + Header.RawAt]!;
+    const rawSize = words[header + Header.RawSize]!;
+    const raw = rawSize === 0 ? noRaw : this.#core.copy(rawAt, rawSize);
+    // The strings of all descriptors in order, and how much of it has been taken.
+    const all = this.#core.text(words[header + Header.TextAt]!, words[header + Header.TextSize]!);
+    let taken = 0;
+    const string = (length: number): string => {
+      if (length === 0) return "";
+      if (length === all.length) return all;
+      return all.slice(taken, (taken += length));
+    };
 
-    let at = 0;
     while (at < end) {
       const first = words[at]!;
       const a = (first >>> 8) & 0xff;
       const flags = first >>> 24;
       switch (first & 0xff) {
         case Op.Event: {
-          const text = strings.take(words[at + Field.Text]!);
-          const reasoning = strings.take(words[at + Field.Reasoning]!);
-          actions.push(new DeliveredEvent(source, at, text, reasoning));
+          const text = string(words[at + Field.Text]!);
+          const reasoning = string(words[at + Field.Reasoning]!);
+          actions.push(new DeliveredEvent(words, at, text, reasoning, chunk, raw));
           at += Field.Count;
           break;
         }
@@ -217,9 +215,9 @@ export class FrameReader {
           const resumeSeq = wide(words, at + 2);
           const receivedLength = wide(words, at + 4);
           const headers: Record<string, string> = {};
-          const epoch = strings.take(words[at + 6]!);
-          const lastEventId = strings.take(words[at + 7]!);
-          const tailFingerprint = strings.take(words[at + 8]!);
+          const epoch = string(words[at + 6]!);
+          const lastEventId = string(words[at + 7]!);
+          const tailFingerprint = string(words[at + 8]!);
           if (flags & 1) headers["X-Resume-Seq"] = String(resumeSeq);
           if (epoch !== "") headers["Tidemark-Epoch"] = epoch;
           if (lastEventId !== "") headers["Last-Event-ID"] = lastEventId;
@@ -254,25 +252,21 @@ export class FrameReader {
           at += 3;
           break;
         case Op.Finished:
-          actions.push({ type: "finished", end: ends[a]!, reason: strings.take(words[at + 1]!) });
+          actions.push({ type: "finished", end: ends[a]!, reason: string(words[at + 1]!) });
           at += 2;
           break;
-        case Op.Failed: {
-          const status = words[at + 1]!;
+        case Op.Failed:
           actions.push({
             type: "failed",
-            code: strings.take(words[at + 5]!),
-            message: strings.take(words[at + 6]!),
-            status: status === 0 ? undefined : status,
+            code: string(words[at + 5]!),
+            message: string(words[at + 6]!),
+            status: words[at + 1]! || undefined,
             retryAfterMs: flags & 2 ? wide(words, at + 2) : undefined,
             attempts: words[at + 4]!,
             inBand: (flags & 1) !== 0,
           });
           at += 7;
           break;
-        }
-        default:
-          throw new Error(`unknown descriptor ${first & 0xff} in a frame`);
       }
     }
     return actions;
@@ -286,17 +280,19 @@ export class FrameReader {
     const end = at + words[header + Header.WordsSize]!;
     const events: SseEventFields[] = [];
     if (at === end) return events;
-    const strings = new Strings(this.#core.text(words[header + Header.TextAt]!, words[header + Header.TextSize]!));
+    const all = this.#core.text(words[header + Header.TextAt]!, words[header + Header.TextSize]!);
+    let taken = 0;
+    const string = (length: number): string => all.slice(taken, (taken += length));
     while (at < end) {
       const first = words[at]!;
       if ((first & 0xff) === Op.SseId) {
-        memory.id = strings.take(words[at + 1]!);
+        memory.id = string(words[at + 1]!);
         at += 2;
         continue;
       }
       const flags = first >>> 24;
-      if (flags & 1) memory.name = strings.take(words[at + 1]!);
-      events.push({ event: flags === 0 ? undefined : memory.name, data: strings.take(words[at + 2]!), id: memory.id });
+      if (flags & 1) memory.name = string(words[at + 1]!);
+      events.push({ event: flags === 0 ? undefined : memory.name, data: string(words[at + 2]!), id: memory.id });
       at += 3;
     }
     return events;

@@ -15,7 +15,7 @@ export interface CoreExports {
   tidemark_recoverer_new(): Address;
   tidemark_recoverer_free(handle: Address): void;
   tidemark_recoverer_frame(handle: Address): Address;
-  tidemark_start(handle: Address, now: number): void;
+  tidemark_tell(handle: Address, what: number, now: number, attempt: number, value: number): void;
   tidemark_response(
     handle: Address,
     now: number,
@@ -29,14 +29,6 @@ export interface CoreExports {
     streamSize: number,
     epochSize: number,
   ): void;
-  tidemark_bytes(handle: Address, now: number, attempt: number, size: number): void;
-  tidemark_end(handle: Address, now: number, attempt: number): void;
-  tidemark_failure(handle: Address, now: number, attempt: number, size: number): void;
-  tidemark_timeout(handle: Address, now: number): void;
-  tidemark_wake(handle: Address, now: number): void;
-  tidemark_hidden(handle: Address, now: number, hidden: number): void;
-  tidemark_abort(handle: Address, now: number): void;
-  tidemark_stop(handle: Address, now: number): void;
 
   tidemark_parser_new(maxEventBytes: number): Address;
   tidemark_parser_free(handle: Address): void;
@@ -45,14 +37,24 @@ export interface CoreExports {
   tidemark_parser_end(handle: Address): void;
 }
 
-const shortText = 24;
+const copiesSize = 8192;
+const shortText = 12;
+// Within what the module keeps of the input buffer.
+const mostRoom = 1 << 17;
 
 /** The module's memory, and the one buffer through which bytes and strings go in. */
 export class Core {
   readonly exports: CoreExports;
-  // Views of the whole memory; made anew when it has grown, since growing detaches them.
+  // Views of the whole memory; made anew when it has grown, since growing detaches them, which leaves them empty.
   #bytes = new Uint8Array();
   #words = new Uint32Array();
+  #floats = new Float64Array();
+  // The input buffer, where it is known to have so much room.
+  #inputAt: Address = 0;
+  #inputRoom = 0;
+  // Small copies of the module's memory, as many bytes of them as #copied says.
+  #copies = new Uint8Array();
+  #copied = 0;
   #encoder = new TextEncoder();
   // A byte order mark inside a stream is text like any other.
   #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -62,36 +64,52 @@ export class Core {
   }
 
   get bytes(): Uint8Array {
-    if (this.#bytes.buffer !== this.exports.memory.buffer) this.#bytes = new Uint8Array(this.exports.memory.buffer);
+    if (this.#bytes.length === 0) this.#bytes = new Uint8Array(this.exports.memory.buffer);
     return this.#bytes;
   }
 
   /** Indexed by address / 4. */
   get words(): Uint32Array {
-    if (this.#words.buffer !== this.exports.memory.buffer) this.#words = new Uint32Array(this.exports.memory.buffer);
+    if (this.#words.length === 0) this.#words = new Uint32Array(this.exports.memory.buffer);
     return this.#words;
   }
 
-  float(at: Address): number {
-    return new DataView(this.exports.memory.buffer).getFloat64(at, true);
+  /** Indexed by address / 8. */
+  get floats(): Float64Array {
+    if (this.#floats.length === 0) this.#floats = new Float64Array(this.exports.memory.buffer);
+    return this.#floats;
   }
 
   /** Copies `bytes` into the input buffer; returns how many. */
   input(bytes: Uint8Array): number {
-    const at = this.exports.tidemark_input(bytes.length);
-    this.bytes.set(bytes, at);
-    return bytes.length;
+    const size = bytes.length;
+    if (size > this.#inputRoom) {
+      this.#inputAt = this.exports.tidemark_input(size);
+      this.#inputRoom = Math.min(size, mostRoom);
+    }
+    this.bytes.set(bytes, this.#inputAt);
+    return size;
   }
 
-  /** The same for strings, one after the other; returns the size of each. */
-  inputStrings(strings: readonly string[]): number[] {
-    const encoded = strings.map((text) => this.#encoder.encode(text));
-    let at = this.exports.tidemark_input(encoded.reduce((sum, bytes) => sum + bytes.length, 0));
-    for (const bytes of encoded) {
-      this.bytes.set(bytes, at);
-      at += bytes.length;
+  /** A copy of the module's bytes, and where in it they begin: many small copies share one array. */
+  copy(at: Address, size: number): { readonly copies: Uint8Array; readonly from: number } {
+    const { bytes } = this;
+    if (size > copiesSize / 4) return { copies: bytes.slice(at, at + size), from: 0 };
+    let from = this.#copied;
+    if (from + size > this.#copies.length) {
+      this.#copies = new Uint8Array(copiesSize);
+      from = 0;
     }
-    return encoded.map((bytes) => bytes.length);
+    this.#copied = from + size;
+    this.#copies.set(bytes.subarray(at, at + size), from);
+    return { copies: this.#copies, from };
+  }
+
+  /** Copies strings into it, one after the other; returns the size of each. */
+  inputStrings(strings: readonly string[]): number[] {
+    const sizes = strings.map((text) => this.#encoder.encode(text).length);
+    this.input(this.#encoder.encode(strings.join("")));
+    return sizes;
   }
 
   text(at: Address, size: number): string {
@@ -102,6 +120,11 @@ export class Core {
       // A token or two, most often ASCII: cheaper than a call of the decoder.
       let text = "";
       let i = at;
+      for (; i + 4 <= end; i += 4) {
+        const [a, b, c, d] = [bytes[i]!, bytes[i + 1]!, bytes[i + 2]!, bytes[i + 3]!];
+        if ((a | b | c | d) >= 0x80) break;
+        text += String.fromCharCode(a, b, c, d);
+      }
       for (; i < end && bytes[i]! < 0x80; ++i) text += String.fromCharCode(bytes[i]!);
       if (i === end) return text;
     }
@@ -112,14 +135,8 @@ export class Core {
 /** Where the package keeps the module: beside this file. Bundlers know this form and carry the file along. */
 const moduleUrl = (): URL => new URL("./tidemark_core.wasm", import.meta.url);
 
-const imports = {
-  env: { emscripten_notify_memory_growth: () => {} },
-  wasi_snapshot_preview1: {
-    proc_exit: (status: number) => {
-      throw new TidemarkError("engine_failed", `the WebAssembly core gave up (status ${status})`);
-    },
-  },
-};
+// The one thing that it asks for: called where the C++ library gives up. A trap follows, a RuntimeError to the caller.
+const imports = { wasi_snapshot_preview1: { proc_exit() {} } };
 
 async function instantiate(): Promise<WebAssembly.Instance> {
   const url = moduleUrl();

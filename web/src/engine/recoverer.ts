@@ -82,6 +82,19 @@ function packOptions(core: Core, options: RecovererOptions): void {
   core.input(new Uint8Array(new Float64Array(values).buffer));
 }
 
+// As wasm/bindings.cpp has it.
+const enum Tell {
+  Start,
+  Bytes,
+  End,
+  Failure,
+  Timeout,
+  Wake,
+  Hidden,
+  Abort,
+  Stop,
+}
+
 /**
  * Every input returns the actions that it led to; carry them out in order. `now` is in milliseconds of a clock that never
  * runs backwards (`performance.now()`). Inputs about a leg name its attempt: those about a leg that has been given up are
@@ -119,8 +132,7 @@ export class Recoverer {
   }
 
   start(now: number): readonly Action[] {
-    this.#core.exports.tidemark_start(this.#live(), now);
-    return this.#frame.actions();
+    return this.#tell(Tell.Start, now);
   }
 
   /** For every response, whatever its status. */
@@ -150,48 +162,39 @@ export class Recoverer {
 
   /** One network chunk. */
   handleBytes(now: number, attempt: number, chunk: Uint8Array): readonly Action[] {
-    this.#core.exports.tidemark_bytes(this.#live(), now, attempt, this.#core.input(chunk));
-    return this.#frame.actions(chunk);
+    return this.#tell(Tell.Bytes, now, attempt, this.#core.input(chunk), chunk);
   }
 
   handleEnd(now: number, attempt: number): readonly Action[] {
-    this.#core.exports.tidemark_end(this.#live(), now, attempt);
-    return this.#frame.actions();
+    return this.#tell(Tell.End, now, attempt);
   }
 
   /** A network error, `TypeError: Load failed`, an abort that the page did not ask for. */
   handleFailure(now: number, attempt: number, message: string): readonly Action[] {
-    const size = this.#core.inputStrings([message])[0]!;
-    this.#core.exports.tidemark_failure(this.#live(), now, attempt, size);
-    return this.#frame.actions();
+    return this.#tell(Tell.Failure, now, attempt, this.#core.inputStrings([message])[0]!);
   }
 
   handleTimeout(now: number): readonly Action[] {
-    this.#core.exports.tidemark_timeout(this.#live(), now);
-    return this.#frame.actions();
+    return this.#tell(Tell.Timeout, now);
   }
 
   /** `online`, `visibilitychange` to visible, `pageshow`: sends a waiting retry off, and never disturbs a healthy leg. */
   wake(now: number): readonly Action[] {
-    this.#core.exports.tidemark_wake(this.#live(), now);
-    return this.#frame.actions();
+    return this.#tell(Tell.Wake, now);
   }
 
   setHidden(now: number, hidden: boolean): readonly Action[] {
-    this.#core.exports.tidemark_hidden(this.#live(), now, hidden ? 1 : 0);
-    return this.#frame.actions();
+    return this.#tell(Tell.Hidden, now, 0, hidden ? 1 : 0);
   }
 
   /** The page leaves: a disconnect where a leg is open, and no `finished`. */
   abort(now: number): readonly Action[] {
-    this.#core.exports.tidemark_abort(this.#live(), now);
-    return this.#frame.actions();
+    return this.#tell(Tell.Abort, now);
   }
 
   /** The page has stopped the answer: `finished` with `stopped`. */
   stop(now: number): readonly Action[] {
-    this.#core.exports.tidemark_stop(this.#live(), now);
-    return this.#frame.actions();
+    return this.#tell(Tell.Stop, now);
   }
 
   /** Gives its memory back; nothing else may be called afterwards. Doing it again changes nothing. */
@@ -200,6 +203,11 @@ export class Recoverer {
     forgotten.unregister(this);
     this.#core.exports.tidemark_recoverer_free(this.#handle);
     this.#handle = 0;
+  }
+
+  #tell(what: Tell, now: number, attempt = 0, value = 0, chunk?: Uint8Array): readonly Action[] {
+    this.#core.exports.tidemark_tell(this.#live(), what, now, attempt, value);
+    return this.#frame.actions(chunk);
   }
 
   #live(): Address {
