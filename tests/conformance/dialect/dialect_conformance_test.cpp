@@ -1,5 +1,4 @@
 // Runs the cases of each dialect (format: tests/conformance/README.md) against the interpreter.
-#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -7,21 +6,14 @@
 #include <vector>
 
 #include "core/dialect/interpreter.hpp"
-#include "tests/catch.hpp"
+#include "tests/conformance/cases.hpp"
 
 namespace tidemark::dialect {
 namespace {
 
-using Json = nlohmann::json;
+using test::Json;
+using test::require_keys;
 using Shortcut = Interpreter::Shortcut;
-
-// An unknown key is a typing mistake that would otherwise leave something unchecked.
-void require_keys(const Json& object, const std::vector<std::string>& allowed) {
-  for (const auto& [key, value] : object.items()) {
-    INFO("key " << key);
-    REQUIRE(std::find(allowed.begin(), allowed.end(), key) != allowed.end());
-  }
-}
 
 Json as_json(const Meaning& meaning) {
   Json out = {{"kind", name(meaning.kind)}};

@@ -1,54 +1,25 @@
 // Runs cases.json (format: tests/conformance/README.md) against the parser, in every split, and against the reference.
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "tests/catch.hpp"
+#include "tests/conformance/cases.hpp"
 #include "tests/core/sse/reference_parser.hpp"
 
 namespace tidemark::sse {
 namespace {
 
-using Json = nlohmann::json;
 using test::Entry;
 using test::Trace;
+using tidemark::test::bytes;
+using tidemark::test::Json;
+using tidemark::test::require_keys;
 
 constexpr std::size_t kCutInTwo = 4096;
 constexpr std::size_t kCutInThree = 40;
 
-std::string from_hex(const std::string& hex) {
-  REQUIRE(hex.size() % 2 == 0);
-  std::string out;
-  for (std::size_t i = 0; i < hex.size(); i += 2) out += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
-  return out;
-}
-
-std::string bytes(const Json& value) {
-  if (value.is_string()) return value.get<std::string>();
-  if (value.is_object() && value.contains("hex")) return from_hex(value.at("hex").get<std::string>());
-  std::string out;
-  if (value.is_object()) {
-    const std::string part = bytes(value.at("repeat"));
-    for (auto left = value.at("times").get<std::size_t>(); left > 0; --left) out += part;
-    return out;
-  }
-  REQUIRE(value.is_array());
-  for (const Json& part : value) out += bytes(part);
-  return out;
-}
-
-std::string bytes(const Json& object, const char* key) {
+std::string bytes_under(const Json& object, const char* key) {
   return object.contains(key) ? bytes(object.at(key)) : std::string();
-}
-
-// An unknown key is a typing mistake that would otherwise leave something unchecked.
-void require_keys(const Json& object, const std::vector<std::string>& allowed) {
-  for (const auto& [key, value] : object.items()) {
-    INFO("key " << key);
-    REQUIRE(std::find(allowed.begin(), allowed.end(), key) != allowed.end());
-  }
 }
 
 Error error_from(const std::string& name) {
@@ -63,13 +34,13 @@ Trace expected_trace(const Json& item) {
   for (const Json& entry : item.at("trace")) {
     require_keys(entry, {"data", "event", "id", "comment", "block", "line_end"});
     const bool is_event = entry.contains("data");
-    trace.entries.push_back({is_event ? Step::Event : Step::Comment, bytes(entry, "event"), bytes(entry, "data"),
-                             bytes(entry, "id"), bytes(entry, is_event ? "block" : "comment"),
-                             bytes(entry, "line_end")});
+    trace.entries.push_back({is_event ? Step::Event : Step::Comment, bytes_under(entry, "event"),
+                             bytes_under(entry, "data"), bytes_under(entry, "id"),
+                             bytes_under(entry, is_event ? "block" : "comment"), bytes_under(entry, "line_end")});
   }
   trace.error = error_from(item.value("error", ""));
   if (item.contains("retry")) trace.retry = item.at("retry").get<std::uint64_t>();
-  trace.last_event_id = bytes(item, "last_event_id");
+  trace.last_event_id = bytes_under(item, "last_event_id");
   return trace;
 }
 
@@ -87,15 +58,8 @@ Trace as_far_as(const Json& item, Trace trace) {
 }
 
 TEST_CASE("the event stream cases, in every split") {
-  std::ifstream file("tests/conformance/sse/cases.json");
-  REQUIRE(file.is_open());
-  const Json cases = Json::parse(file).at("cases");
-  REQUIRE(cases.size() >= 100);
-
-  for (const Json& item : cases) {
-    const auto name = item.at("name").get<std::string>();
-    INFO(name);
-    require_keys(item, {"name", "input", "limits", "tail", "trace", "error", "retry", "last_event_id"});
+  const std::vector<std::string> keys{"name", "input", "limits", "tail", "trace", "error", "retry", "last_event_id"};
+  tidemark::test::for_every_case("sse/cases.json", 100, keys, [](const Json& item) {
     const std::string input = bytes(item.at("input"));
     Limits limits;
     if (item.contains("limits")) {
@@ -120,7 +84,7 @@ TEST_CASE("the event stream cases, in every split") {
       check({input});
       for (const std::size_t size : {1u, 2u, 3u, 7u, 1400u, 16384u}) check(test::in_chunks_of(input, size));
     }
-  }
+  });
 }
 
 }  // namespace
