@@ -1,35 +1,11 @@
 // The whole product on loopback: simulated upstream, proxy and page, and a Chromium to look at it.
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
+import { program, root, start } from "./start.mjs";
 
-const root = fileURLToPath(new URL("../../", import.meta.url));
 const { chromium } = createRequire(join(root, "web/package.json"))("playwright-core");
-const program = process.env.TIDEMARK_PROGRAM ?? join(root, "build/release/tidemark");
-
-/** Starts a server; `address` is what its "… listening on ADDRESS" line says. */
-async function start(command, ...parameters) {
-  const child = spawn(command, parameters, { stdio: ["ignore", "pipe", "inherit"] });
-  const lines = createInterface({ input: child.stdout });
-  const [line] = await Promise.race([
-    once(lines, "line"),
-    once(child, "exit").then(([code]) => Promise.reject(new Error(`${command} ${parameters[0]} ended with ${code}`))),
-  ]);
-  return {
-    address: line.split(" ").at(-1),
-    async stop() {
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      const gone = once(child, "exit");
-      child.kill("SIGTERM");
-      await gone;
-    },
-  };
-}
 
 export async function openStage({ interval = 4 } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "tidemark-e2e-"));

@@ -1,0 +1,28 @@
+// Servers as processes of their own: where the program is, and how one is started and ended.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+export const root = fileURLToPath(new URL("../../", import.meta.url));
+export const program = process.env.TIDEMARK_PROGRAM ?? join(root, "build/release/tidemark");
+
+/** Starts a server; `address` is what its "… listening on ADDRESS" line says. */
+export async function start(command, ...parameters) {
+  const child = spawn(command, parameters, { stdio: ["ignore", "pipe", "inherit"] });
+  const lines = createInterface({ input: child.stdout });
+  const [line] = await Promise.race([
+    once(lines, "line"),
+    once(child, "exit").then(([code]) => Promise.reject(new Error(`${command} ${parameters[0]} ended with ${code}`))),
+  ]);
+  return {
+    address: line.split(" ").at(-1),
+    async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const gone = once(child, "exit");
+      child.kill("SIGTERM");
+      await gone;
+    },
+  };
+}
