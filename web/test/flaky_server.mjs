@@ -1,6 +1,6 @@
 // A server of raw sockets that answers as a script says: one handler a request, in turn.
 import { once } from "node:events";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 
 /** A request as it came: { method, path, headers (names in lower case), body }. */
 async function* requests(socket) {
@@ -31,6 +31,8 @@ async function* requests(socket) {
 class Answer {
   constructor(socket) {
     this.socket = socket;
+    /** How many of the texts of pour() are on their way. */
+    this.poured = 0;
   }
   head(status = 200, headers = {}) {
     const all = { "Content-Type": "text/event-stream", Connection: "close", ...headers };
@@ -43,12 +45,37 @@ class Answer {
     this.socket.write(text);
     return this;
   }
+  /** Each text once the network has taken those before it; ends with an error where the client leaves. */
+  async pour(texts) {
+    for (const text of texts) {
+      if (!this.socket.write(text)) await once(this.socket, "drain");
+      ++this.poured;
+    }
+    return this;
+  }
   end() {
     this.socket.end();
   }
   /** Once what was written has gone out. */
   reset() {
     this.socket.write("", () => this.socket.resetAndDestroy());
+  }
+}
+
+/**
+ * Waits until `value()` has come to rest. Client and server share one event loop: whoever wanted to go on has had its
+ * turns when so many connections of another client have come and gone.
+ */
+export async function atRest(url, value) {
+  const { hostname, port } = new URL(url);
+  for (let before; before !== value(); ) {
+    before = value();
+    for (let turn = 0; turn < 100; ++turn) {
+      const other = connect(port, hostname);
+      await once(other, "connect");
+      other.destroy();
+      await once(other, "close");
+    }
   }
 }
 
