@@ -110,8 +110,33 @@ void Connection::dispatch() {
       std::make_shared<ConnectionExchange>(*this, std::exchange(head_, {}), std::exchange(body_, std::string()));
   exchange_ = exchange.get();
   ++server_.exchanges;
+  asks_ = false;
   socket_->wait_lost([this] { close(); });
+  watch_for_end();
   server_.handler.handle(std::move(exchange));
+}
+
+// A client that has closed looks like one that has only nothing more to say, until it refuses a byte.
+void Connection::watch_for_end() {
+  constexpr TimeMs kAskAfter = 1000;
+  socket_->wait_readable([this] {
+    if (!socket_->peer_finished()) return;  // the next request has come early
+    asks_ = true;
+    if (!blocked_) timer_.set(server_.loop.now_ms() + kAskAfter, [this] { ask_whether_there(); });
+    if (exchange_ == nullptr) return;
+    if (const auto finished = exchange_->take_finished_sending()) finished();
+  });
+}
+
+void Connection::ask_whether_there() {
+  if (!asks_) return;
+  if (state_ == State::Handling && minor_version_ > 0) {
+    // RFC 9110 § 15.2: a client takes an interim response also where it has asked for none.
+    socket_->write("HTTP/1.1 100 Continue\r\n\r\n");
+  } else if (state_ == State::Responding && source_ != nullptr && !blocked_) {
+    source_->nudge();
+    schedule_pump();
+  }
 }
 
 void Connection::answer_fault(http::Fault fault, std::string_view why) {

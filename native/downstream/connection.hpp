@@ -34,11 +34,13 @@ class ConnectionExchange final : public Exchange, public std::enable_shared_from
   void wake() override;
   void reset() override;
   void on_closed(std::function<void()> gone) override;
+  void on_finished_sending(std::function<void()> finished) override;
   bool closed() const override { return connection_ == nullptr; }
 
   /// The connection has nothing to do with this any more.
   void detach() { connection_ = nullptr; }
   std::function<void()> take_gone() { return std::exchange(gone_, nullptr); }
+  std::function<void()> take_finished_sending() { return std::exchange(finished_sending_, nullptr); }
 
  private:
   /// Whether an answer is still wanted; the request is forgotten.
@@ -49,6 +51,7 @@ class ConnectionExchange final : public Exchange, public std::enable_shared_from
   http::RequestHead head_;
   std::string body_;
   std::function<void()> gone_;
+  std::function<void()> finished_sending_;
 };
 
 /// What connections share.
@@ -106,6 +109,8 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   void apply(std::vector<http::RequestAction>& actions);
   void take_head(http::RequestHead& head);
   void dispatch();
+  void watch_for_end();
+  void ask_whether_there();
   void answer_fault(int status, std::string_view code, std::string_view message);
   void answer_fault(http::Fault fault, std::string_view why);
 
@@ -140,6 +145,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   std::string body_;
   std::string input_;  // of requests that came before their turn; at most one read
   bool awaits_continue_ = false;
+  bool asks_ = false;  // the client has finished sending, and nothing has been written since
 
   // The response.
   ConnectionExchange* exchange_ = nullptr;

@@ -19,6 +19,7 @@ std::string ConnectionExchange::peer() const {
 bool ConnectionExchange::begin_answer() {
   if (connection_ == nullptr || answered_) return false;
   answered_ = true;
+  finished_sending_ = nullptr;
   head_ = {};
   std::string().swap(body_);
   connection_->kept_exchange_ = shared_from_this();
@@ -43,6 +44,10 @@ void ConnectionExchange::reset() {
 
 void ConnectionExchange::on_closed(std::function<void()> gone) {
   if (connection_ != nullptr) gone_ = std::move(gone);
+}
+
+void ConnectionExchange::on_finished_sending(std::function<void()> finished) {
+  if (connection_ != nullptr) finished_sending_ = std::move(finished);
 }
 
 }  // namespace tidemark::downstream

@@ -26,6 +26,9 @@ class BodySource {
   /// Appends at most `max` bytes to `out`; never clears it, something else may be in front. Always called from the
   /// loop, never from inside Exchange::respond() or wake().
   virtual Pull pull(std::string& out, std::size_t max) = 0;
+  /// The client may have gone, and a write would tell: if there is something that clients ignore, the next pull brings
+  /// it.
+  virtual void nudge() {}
 };
 
 /// A request whose head and body have arrived, waiting for its answer. Answer it exactly once, now or later, on the
@@ -56,8 +59,12 @@ class Exchange {
   virtual void reset() = 0;
   /// `gone` runs once if the client has left (reset, hang-up, write error) before the whole answer was written. A
   /// client that only shut down its sending half has not left; one that closed in an orderly way shows it at the next
-  /// write. Runs from the loop; replaced by a further call.
+  /// write, which comes a second later at most. Runs from the loop; replaced by a further call.
   virtual void on_closed(std::function<void()> gone) = 0;
+  /// `finished` runs once if the client shuts down its sending half, or closes, before there is an answer. One second
+  /// later an interim response (100) goes out, which a client that has closed refuses: on_closed then says so. Runs
+  /// from the loop; replaced by a further call.
+  virtual void on_finished_sending(std::function<void()> finished) = 0;
   /// True when the client has left or the answer is finished.
   virtual bool closed() const = 0;
 };

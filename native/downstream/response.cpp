@@ -98,6 +98,7 @@ Connection::Flow Connection::write_output() {
       return Flow::Stopped;
     }
     written_ += result.bytes;
+    asks_ = false;
   }
   written_ = 0;
   std::string().swap(output_);  // a stream that waits holds no buffer
@@ -182,6 +183,7 @@ Connection::Flow Connection::pull_and_write() {
       return Flow::Stopped;
     }
     sent += result.bytes;
+    asks_ = false;
   }
   return pulled == Pull::Pending ? Flow::Stopped : Flow::On;
 }

@@ -96,6 +96,11 @@ void Socket::wait_readable(std::function<void()> ready) { impl_->wait(Interest::
 void Socket::wait_writable(std::function<void()> ready) { impl_->wait(Interest::Write, std::move(ready)); }
 void Socket::wait_lost(std::function<void()> lost) { impl_->wait(Interest::Lost, std::move(lost)); }
 
+bool Socket::peer_finished() const {
+  pollfd asked{impl_->socket.native_handle(), POLLRDHUP, 0};
+  return ::poll(&asked, 1, 0) > 0 && (asked.revents & POLLRDHUP) != 0;
+}
+
 void Socket::shutdown_send() {
   asio::error_code ignored;
   impl_->socket.shutdown(tcp::socket::shutdown_send, ignored);

@@ -45,6 +45,8 @@ class Socket {
   /// `lost` is called once when the connection is lost in both directions (reset, or closed by both sides). A peer that
   /// has shut down its sending half only, or that closed and has not yet refused any bytes, is not lost.
   void wait_lost(std::function<void()> lost);
+  /// Whether the peer has shut down its sending half, or closed: the two look alike until it refuses a byte.
+  bool peer_finished() const;
   /// No more will be written; the peer sees EOF.
   void shutdown_send();
   void close();

@@ -100,7 +100,6 @@ void Proxy::forward(const std::shared_ptr<downstream::Exchange>& exchange, std::
   run.repeated_enough = repeated_enough(run.head.headers);
   run.token_in = token_in;
   const dialect::Dialect dialect = dialect_of(context_, run.head.target);
-  if (context_.draining) return reply_refusal(context_, *exchange, Refusal::Draining, dialect);
 
   request.principal = principal_of(run.head.headers, context_.config.principal_header);
   run.body = exchange->take_body();
@@ -117,7 +116,7 @@ void Proxy::forward(const std::shared_ptr<downstream::Exchange>& exchange, std::
     if (valid && guarded) request.key = *key;
   }
   run.resumable = !request.key.empty();
-  if (!run.expects_stream && !run.resumable) return streams_.start(exchange, std::move(request));
+  if (!run.expects_stream && !run.resumable) return start(exchange, std::move(request));
 
   if (facts && facts->has_resume_fields) run.body = without_resume_fields(run.body);
   request.request = digest_of(run.head, run.body);
@@ -136,6 +135,13 @@ void Proxy::attach_or_start(const std::shared_ptr<downstream::Exchange>& exchang
     }
   }
   if (point.watermark > seam::kNothing) return reply_refusal(context_, *exchange, Refusal::ResumeExpired, dialect);
+  start(exchange, std::move(request));
+}
+
+void Proxy::start(const std::shared_ptr<downstream::Exchange>& exchange, NewStream request) {
+  if (context_.draining) {
+    return reply_refusal(context_, *exchange, Refusal::Draining, dialect_of(context_, request.run.head.target));
+  }
   streams_.start(exchange, std::move(request));
 }
 

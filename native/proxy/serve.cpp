@@ -61,9 +61,9 @@ struct Service::Parts {
   Parts(const Parts&) = delete;
   Parts& operator=(const Parts&) = delete;
 
+  // No new streams; but readers may come back to those that run, and a load balancer may ask.
   void begin_drain() {
     context.draining = true;
-    server.stop_accepting();
     shut_down_at = loop.now_ms() + config.drain_seconds * 1000;
     look_whether_done();
   }
@@ -74,6 +74,7 @@ struct Service::Parts {
     if (!idle && now >= shut_down_at && !was_shut_down) {
       was_shut_down = true;
       close_at = now + kLastBytesMs;
+      server.stop_accepting();
       streams.shut_down();
     }
     if (idle || now >= close_at) {

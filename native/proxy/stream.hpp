@@ -32,7 +32,8 @@ struct StreamEnd {
 struct Waiter {
   std::shared_ptr<downstream::Exchange> exchange;
   ResumePoint point;
-  bool attached = false;  // the stream was there before it
+  bool attached = false;          // the stream was there before it
+  bool finished_sending = false;  // so it may have gone
 };
 
 struct Stream {

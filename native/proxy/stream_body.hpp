@@ -22,6 +22,7 @@ class StreamBody final : public downstream::BodySource, private log::Follower {
   ~StreamBody() override;
 
   downstream::Pull pull(std::string& out, std::size_t max) override;
+  void nudge() override { reader_.hurry(); }
 
  private:
   void log_changed() override;

@@ -21,7 +21,7 @@ StreamReader::Next StreamReader::next(TimeMs now, std::string_view end_comment) 
         return {State::Lost, {}};
       case log::Read::State::Waiting:
         // All that was written has been sent, and it ends with a whole event: the only place for a keepalive.
-        if (now < last_sent_ + keepalive_ms_) {
+        if (now < last_sent_ + keepalive_ms_ && !hurried_) {
           waiting_ = true;
           return {State::Waiting, {}};
         }
@@ -40,6 +40,7 @@ StreamReader::Next StreamReader::next(TimeMs now, std::string_view end_comment) 
 
 void StreamReader::taken(std::size_t count, TimeMs now) {
   last_sent_ = now;
+  hurried_ = false;
   if (phase_ == Phase::Events) {
     at_ += count;
     return;

@@ -30,6 +30,8 @@ class StreamReader {
   /// `end_comment`: the last bytes of the body, once the stream has ended.
   Next next(TimeMs now, std::string_view end_comment);
   void taken(std::size_t count, TimeMs now);
+  /// Makes a keepalive due, where there is nothing else to send.
+  void hurry() { hurried_ = true; }
 
   /// When a keepalive is due: kNever while there is something else to send.
   TimeMs deadline() const { return waiting_ ? last_sent_ + keepalive_ms_ : kNever; }
@@ -46,6 +48,7 @@ class StreamReader {
   dialect::Dialect dialect_;
   Phase phase_ = Phase::Events;
   bool waiting_ = false;
+  bool hurried_ = false;
 };
 
 }  // namespace tidemark::proxy

@@ -87,6 +87,10 @@ void StreamRun::abandon() {
   carry_out();
 }
 
+void StreamRun::hand_over_probe() {
+  if (probe_) tell_outcome(retry::Outcome::Neutral);
+}
+
 void StreamRun::shut_down() {
   relay_.shutdown(now());
   carry_out();
@@ -219,6 +223,7 @@ void StreamRun::send() {
   }
   sent_.push_back(route.to);
   ticket_ = route.ticket;
+  probe_ = route.probe;
   head_ = {};
   const config::Upstream& upstream = context_.upstreams[route.to.upstream];
   const auto spoken = context_.upstreams.dialect(route.to.upstream, request_.dialect);

@@ -49,6 +49,8 @@ class StreamRun final : public upstream::CallEvents {
   /// Any of these may end the run before it returns.
   void stop();
   void abandon();
+  /// Nobody may be waiting any more: a probe is handed over to the next request, all else goes on.
+  void hand_over_probe();
   void shut_down();
 
   const std::string& method() const { return request_.head.method; }
@@ -86,6 +88,7 @@ class StreamRun final : public upstream::CallEvents {
   std::vector<Destination> sent_;        // where the attempts went
   bool move_on_ = false;                 // the next attempt is for the next upstream
   std::optional<std::uint64_t> ticket_;  // of the attempt, until its outcome is told
+  bool probe_ = false;                   // the attempt is the half-open breaker's probe
   std::optional<TimeMs> paused_for_;     // every breaker has refused the attempt that was to go out
   std::optional<std::size_t> refusing_;  // the upstream whose keys are all put aside, likewise
   TimeMs started_at_ = 0;

@@ -54,7 +54,7 @@ void Streams::attach(const std::shared_ptr<downstream::Exchange>& exchange, cons
   stream->linger.reset();
   context_.counters.count(RequestKind::Attached);
   if (stream->log) {
-    deliver(stream, {exchange, std::move(point), true});
+    deliver(stream, {exchange, std::move(point), true, false});
   } else {
     wait(exchange, stream, std::move(point), true);
   }
@@ -62,7 +62,17 @@ void Streams::attach(const std::shared_ptr<downstream::Exchange>& exchange, cons
 
 void Streams::wait(const std::shared_ptr<downstream::Exchange>& exchange, const std::shared_ptr<Stream>& stream,
                    ResumePoint point, bool attached) {
-  stream->waiters.push_back({exchange, std::move(point), attached});
+  stream->waiters.push_back({exchange, std::move(point), attached, false});
+  exchange->on_finished_sending([weak = std::weak_ptr<Stream>(stream), who = exchange.get()] {
+    const auto one = weak.lock();
+    if (!one || !one->run) return;
+    bool all = true;
+    for (Waiter& waiter : one->waiters) {
+      waiter.finished_sending |= waiter.exchange.get() == who;
+      all &= waiter.finished_sending;
+    }
+    if (all) one->run->hand_over_probe();
+  });
   exchange->on_closed([this, weak = std::weak_ptr<Stream>(stream), gone = exchange.get()] {
     const auto left = weak.lock();
     if (!left) return;

@@ -42,7 +42,7 @@ Route Upstreams::choose(std::size_t first, const std::vector<Destination>& sent,
     const auto last = std::find_if(sent.rbegin(), sent.rend(),
                                    [index](const Destination& earlier) { return earlier.upstream == index; });
     const auto previous = last == sent.rend() ? std::nullopt : last->key;
-    return {Route::Kind::Open, {index, one.keys.take(now, previous)}, admission.ticket, 0};
+    return {Route::Kind::Open, {index, one.keys.take(now, previous)}, admission.ticket, admission.probe, 0};
   }
   if (route.retry_in_ms == kNever && refused) {
     route.kind = Route::Kind::KeysRefused;

@@ -40,6 +40,7 @@ struct Route {
   Kind kind = Kind::Paused;
   Destination to;
   std::uint64_t ticket = 0;  // Open: what outcome() is owed, exactly once
+  bool probe = false;        // Open: it is the half-open breaker's probe
   TimeMs retry_in_ms = 0;
 };
 
