@@ -15,6 +15,7 @@ struct Fields {
 };
 
 void open_block(Answer& answer, Kind kind, const JsonString& id) {
+  if constexpr (!kKeepsForEnding) return;
   answer.open_kind = kind;
   answer.open_index = ++answer.last_index;
   answer.open_text_from = answer.text_bytes;
@@ -23,6 +24,7 @@ void open_block(Answer& answer, Kind kind, const JsonString& id) {
 }
 
 void close_block(Answer& answer) {
+  if constexpr (!kKeepsForEnding) return;
   answer.open_kind = Kind::Silence;
   answer.open_index = -1;
   answer.open_id.clear();
@@ -30,6 +32,7 @@ void close_block(Answer& answer) {
 
 // A delta whose block's start was not seen opens it.
 void continue_block(Answer& answer, Kind kind, const JsonString& id) {
+  if constexpr (!kKeepsForEnding) return;
   if (answer.open_kind != kind || (!id.escaped && answer.open_id != id.raw)) open_block(answer, kind, id);
 }
 

@@ -35,6 +35,14 @@ struct Meaning {
   ErrorInfo error;                        // where kind is Error or Challenge
 };
 
+/// Whether an answer keeps what only an ending in its dialect needs (ids, usage, finished items, what is open). The
+/// WebAssembly module reads answers and never ends one: there it is left out, for its size.
+#if defined(TIDEMARK_NEVER_ENDS)
+inline constexpr bool kKeepsForEnding = false;
+#else
+inline constexpr bool kKeepsForEnding = true;
+#endif
+
 /// What has come so far in one attempt; enough to end it truthfully. An error is no finish.
 struct Answer {
   bool progress = false;       // at least one valid event of the dialect; anthropic-messages: its message_start

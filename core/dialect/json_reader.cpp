@@ -93,6 +93,10 @@ bool JsonReader::next_key(std::string_view& key) {
   return true;
 }
 
+Word JsonReader::first_word() { return enter('{') ? next_word() : Word::End; }
+
+bool JsonReader::first_element() { return enter('[') && next(']'); }
+
 Word JsonReader::next_word() {
   std::string_view key;
   return next_key(key) ? word_of(key) : Word::End;

@@ -97,7 +97,9 @@ class JsonReader {
   void pop() { --depth_; }
   bool in_object() const { return (nest_[(depth_ - 1) / 64] >> ((depth_ - 1) % 64) & 1u) != 0; }
   bool next(char closing);
+  Word first_word();
   Word next_word();
+  bool first_element();
   bool next_key(std::string_view& key);
   bool read_key(JsonString& key);
   bool read_string(JsonString& out);
@@ -125,7 +127,7 @@ struct JsonReader::Members {
     void operator++() { word = json.next_word(); }
     bool operator!=(const Iterator&) const { return word != Word::End; }
   };
-  Iterator begin() const { return {json, json.enter('{') ? json.next_word() : Word::End}; }
+  Iterator begin() const { return {json, json.first_word()}; }
   Iterator end() const { return {json, Word::End}; }
   JsonReader& json;
 };
@@ -139,7 +141,7 @@ struct JsonReader::Elements {
     void operator++() { more = json.next(']'); }
     bool operator!=(const Iterator&) const { return more; }
   };
-  Iterator begin() const { return {json, json.enter('[') && json.next(']')}; }
+  Iterator begin() const { return {json, json.first_element()}; }
   Iterator end() const { return {json, false}; }
   JsonReader& json;
 };

@@ -134,6 +134,7 @@ bool read_fields(Reading& reading, Fields& fields) {
 int as_index(std::uint64_t index) { return static_cast<int>(std::min<std::uint64_t>(index, 1u << 20)); }
 
 void open_item(Answer& answer, std::uint64_t index, Kind kind) {
+  if constexpr (!kKeepsForEnding) return;
   answer.open_index = as_index(index);
   answer.last_index = std::max(answer.last_index, answer.open_index);
   answer.open_content_index = -1;
@@ -144,14 +145,17 @@ void open_item(Answer& answer, std::uint64_t index, Kind kind) {
 void add_item(Reading& reading, const Fields& fields) {
   const Kind kind = item_kind(fields.item.type.raw);
   open_item(reading.answer, fields.output_index, kind);
-  reading.answer.open_id.clear();
-  append_decoded(reading.answer.open_id, fields.item.id);
+  if constexpr (kKeepsForEnding) {
+    reading.answer.open_id.clear();
+    append_decoded(reading.answer.open_id, fields.item.id);
+  }
   if (kind != Kind::ToolFragment) return;
   reading.tool_fragment = true;
   open_tool(reading.answer, fields.output_index);
 }
 
 void keep_item(Answer& answer, std::string_view item) {
+  if constexpr (!kKeepsForEnding) return;
   if (item.empty() || answer.output_left_out) return;
   if (answer.output_json.size() + 1 + item.size() > Answer::kMaxOutput) {
     answer.output_json.clear();
@@ -168,6 +172,7 @@ void finish_item(Reading& reading, const Fields& fields) {
     reading.tool_fragment = true;
     finish_tool(answer, fields.output_index);
   }
+  if constexpr (!kKeepsForEnding) return;
   if (answer.open_index == as_index(fields.output_index)) {
     answer.open_index = answer.open_content_index = -1;
     answer.open_kind = Kind::Silence;
@@ -178,6 +183,7 @@ void finish_item(Reading& reading, const Fields& fields) {
 }
 
 void open_part(Answer& answer, const Fields& fields, Kind kind) {
+  if constexpr (!kKeepsForEnding) return;
   if (answer.open_index != as_index(fields.output_index)) open_item(answer, fields.output_index, kind);
   answer.open_content_index = as_index(fields.content_index);
   answer.open_kind = kind;
@@ -185,10 +191,12 @@ void open_part(Answer& answer, const Fields& fields, Kind kind) {
 }
 
 void add_text(Reading& reading, const Fields& fields, Kind kind) {
-  Answer& answer = reading.answer;
-  const bool known = answer.open_index == as_index(fields.output_index) &&
-                     answer.open_content_index == as_index(fields.content_index) && answer.open_kind == kind;
-  if (!known) open_part(answer, fields, kind);
+  if constexpr (kKeepsForEnding) {
+    Answer& answer = reading.answer;
+    const bool known = answer.open_index == as_index(fields.output_index) &&
+                       answer.open_content_index == as_index(fields.content_index) && answer.open_kind == kind;
+    if (!known) open_part(answer, fields, kind);
+  }
   kind == Kind::Refusal ? reading.take_refusal(fields.delta) : reading.take_text(fields.delta);
 }
 

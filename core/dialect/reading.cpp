@@ -9,7 +9,7 @@
 namespace tidemark::dialect {
 namespace {
 
-void keep(std::string& kept, const JsonString& value) {
+[[maybe_unused]] void keep(std::string& kept, const JsonString& value) {
   if (!value || value.raw.empty()) return;
   if (!value.escaped && value.raw == kept) return;
   kept.clear();
@@ -105,6 +105,7 @@ void Reading::take_sequence() {
 }
 
 void Reading::take_usage() {
+  if constexpr (!kKeepsForEnding) return json.skip();
   const bool is_object = json.type() == JsonType::Object;
   const std::string_view value = json.raw();
   if (is_object) usage = value;
@@ -211,10 +212,14 @@ Meaning conclude(Reading& reading, bool valid) {
   if (!meaning.text.empty() && reading.refusal) answer.refusal = true;
   if (!meaning.reasoning.empty()) answer.reasoning = true;
   if (reading.sequence) answer.sequence = reading.sequence;
-  keep(answer.id, reading.id);
-  keep(answer.model, reading.model);
-  if (reading.created != 0) answer.created = reading.created;
-  if (!reading.usage.empty()) answer.usage_json.assign(reading.usage.size() <= Answer::kMaxUsage ? reading.usage : "");
+  if constexpr (kKeepsForEnding) {
+    keep(answer.id, reading.id);
+    keep(answer.model, reading.model);
+    if (reading.created != 0) answer.created = reading.created;
+    if (!reading.usage.empty()) {
+      answer.usage_json.assign(reading.usage.size() <= Answer::kMaxUsage ? reading.usage : "");
+    }
+  }
   if (reading.is_error) {
     tell_error(reading, meaning);
     return meaning;

@@ -47,6 +47,33 @@ test("an undisturbed answer", () =>
     assert.ok(seen[0].headers["idempotency-key"].length >= 20);
   }));
 
+test("every event has its name, data and bytes: those that were held back, and those that come in pieces", async () => {
+  const data = [
+    { type: "message_start", message: { id: "m", content: [], usage: { input_tokens: 1 } } },
+    { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+    ...words.map((word) => ({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text: word } })),
+    { type: "content_block_stop", index: 0 },
+    { type: "message_delta", delta: { stop_reason: "end_turn" } },
+    { type: "message_stop" },
+  ];
+  const blocks = data.map((one) => Buffer.from(`event: ${one.type}\ndata: ${JSON.stringify(one)}\n\n`));
+  const bytes = Buffer.concat(blocks);
+  for (const size of [bytes.length, 100, 7, 1]) {
+    const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) => bytes.subarray(i * size, (i + 1) * size));
+    const fetch = async () => {
+      const body = new ReadableStream({
+        pull: (controller) => (pieces.length > 0 ? controller.enqueue(new Uint8Array(pieces.shift())) : controller.close()),
+      });
+      return new Response(body, { headers: { "Content-Type": "text/event-stream" } });
+    };
+    const got = await read(recoverStream("http://127.0.0.1/v1/messages", { body, fetch }));
+    assert.deepEqual(got.map(({ name }) => name), data.map(({ type }) => type), `in pieces of ${size}`);
+    assert.deepEqual(got.map((event) => JSON.parse(event.data)), data);
+    assert.deepEqual(Buffer.concat(got.map((event) => event.bytes)), bytes);
+    assert.equal(got.map((event) => event.text).join(""), text);
+  }
+});
+
 test("ten cuts in one answer, two of them before any progress", () => {
   const long = chatEvents(Array.from({ length: 30 }, (_, index) => `word${index} `), { epoch: "e1" });
   const cutAt = [0, 0, 2, 5, 6, 9, 14, 20, 21, 28];
@@ -271,6 +298,7 @@ test("misuse is told at the call, with the field and what is allowed", () => {
   const cases = [
     [{ maxRetries: -1 }, /maxRetries is -1; allowed: a whole number from 0/],
     [{ maxRetries: 1.5 }, /maxRetries/],
+    [{ heartbeatTimeoutMs: Number.NaN }, /heartbeatTimeoutMs is NaN/],
     [{ factor: "2" }, /factor is "2"; allowed: a number from 1/],
     [{ dialect: "klingon" }, /dialect is "klingon"; allowed: auto, openai-chat/],
     [{ resume: "tail" }, /resume is "tail"; allowed: auto, tidemark/],

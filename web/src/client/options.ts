@@ -1,6 +1,6 @@
 // What can be set, what is allowed, and what is reported: contract § 8's table.
 import type { EventAction, RetryAction, SeamAction, StreamState } from "../engine/actions.js";
-import type { DialectName, ResumeMode } from "../engine/recoverer.js";
+import { dialects, resumeModes, type DialectName, type ResumeMode } from "../engine/recoverer.js";
 
 /** An event of the answer: each exactly once and in order, whatever happened underneath. */
 export type StreamEvent = Omit<EventAction, "type">;
@@ -63,17 +63,8 @@ const rules: Readonly<Record<keyof RecoveryOptions, Rule>> = {
   heartbeatTimeoutMs: numberFrom(0, false),
   maxRetryAfterMs: numberFrom(0, false),
   maxEventBytes: numberFrom(1, true),
-  dialect: oneOf(
-    "auto",
-    "openai-chat",
-    "openai-responses",
-    "anthropic-messages",
-    "gemini",
-    "seq-delta",
-    "ai-sdk-ui",
-    "opaque",
-  ),
-  resume: oneOf("auto", "tidemark", "seq", "last-event-id", "none"),
+  dialect: oneOf("auto", ...dialects),
+  resume: oneOf(...resumeModes),
   fetch: aFunction,
   onState: aFunction,
   onSeam: aFunction,

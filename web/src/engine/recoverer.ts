@@ -3,18 +3,8 @@ import type { Action, StreamState } from "./actions.js";
 import { FrameReader } from "./frame.js";
 import type { Address, Core } from "./module.js";
 
-export type DialectName =
-  | "openai-chat"
-  | "openai-responses"
-  | "anthropic-messages"
-  | "gemini"
-  | "seq-delta"
-  | "ai-sdk-ui"
-  | "opaque";
-export type ResumeMode = "auto" | "tidemark" | "seq" | "last-event-id" | "none";
-
 // In the order of the core's enums.
-const dialects: readonly DialectName[] = [
+export const dialects = [
   "openai-chat",
   "openai-responses",
   "anthropic-messages",
@@ -22,10 +12,12 @@ const dialects: readonly DialectName[] = [
   "seq-delta",
   "ai-sdk-ui",
   "opaque",
-];
-const resumeModes: readonly ResumeMode[] = ["auto", "tidemark", "seq", "last-event-id", "none"];
+] as const;
+export type DialectName = (typeof dialects)[number];
+export const resumeModes = ["auto", "tidemark", "seq", "last-event-id", "none"] as const;
+export type ResumeMode = (typeof resumeModes)[number];
 
-/** Defaults as in the contract's § 8. */
+/** Defaults as in the contract's § 8. What is allowed is checked before (client/options.ts). */
 export interface RecovererOptions {
   readonly maxRetries?: number | undefined;
   readonly firstRetryDelayMs?: number | undefined;
@@ -45,40 +37,27 @@ export interface RecovererOptions {
   readonly seed?: number | undefined;
 }
 
-const numberOptions = [
-  ["maxRetries", 4],
-  ["firstRetryDelayMs", 100],
-  ["baseDelayMs", 1000],
-  ["factor", 1.8],
-  ["jitterMs", 400],
-  ["maxDelayMs", 8000],
-  ["heartbeatTimeoutMs", 20000],
-  ["maxRetryAfterMs", 10000],
-  ["maxEventBytes", 4 << 20],
-] as const;
-
-const largest = 2 ** 31;
-
-function indexOf<T extends string>(names: readonly T[], name: string, option: string): number {
-  const index = names.indexOf(name as T);
-  if (index < 0) throw new RangeError(`${option} is "${name}"; allowed: ${names.join(", ")}`);
-  return index;
-}
-
 function packOptions(core: Core, options: RecovererOptions): void {
-  const values: number[] = numberOptions.map(([name, fallback]) => {
-    const value = options[name] ?? fallback;
-    if (!(value >= 0 && value <= largest)) throw new RangeError(`${name} is ${value}; allowed: 0 to ${largest}`);
-    return value;
-  });
   const { dialect = "auto", path, resume = "auto", seed = Math.floor(Math.random() * 2 ** 53) } = options;
-  let dialectIndex = -1;
-  if (dialect !== "auto") {
-    dialectIndex = indexOf(dialects, dialect, "dialect");
-  } else if (path !== undefined) {
+  let dialectIndex = dialects.indexOf(dialect as DialectName);
+  if (dialect === "auto" && path !== undefined) {
     dialectIndex = core.exports.tidemark_dialect_from_path(core.inputStrings([path])[0]!);
   }
-  values.push(dialectIndex, indexOf(resumeModes, resume, "resume"), Math.floor(seed / 2 ** 32), seed >>> 0);
+  const values = [
+    options.maxRetries ?? 4,
+    options.firstRetryDelayMs ?? 100,
+    options.baseDelayMs ?? 1000,
+    options.factor ?? 1.8,
+    options.jitterMs ?? 400,
+    options.maxDelayMs ?? 8000,
+    options.heartbeatTimeoutMs ?? 20000,
+    options.maxRetryAfterMs ?? 10000,
+    options.maxEventBytes ?? 4 << 20,
+    dialectIndex,
+    resumeModes.indexOf(resume),
+    Math.floor(seed / 2 ** 32),
+    seed >>> 0,
+  ];
   core.input(new Uint8Array(new Float64Array(values).buffer));
 }
 
