@@ -2,17 +2,16 @@
 import { broken, cut, cutAsError, cutAsLength, passedOn, reasoning, refused, whole } from "./answers.mjs";
 
 // `once` and `always` are the answers to one request of a client, where the upstream fails at its first request and
-// where it fails at all; `asked` says how many attempts the proxy makes of it. `paced`: the fault is
-// shown by an upstream that says little and takes its time, since a reset overtakes what was said just before, and
-// bytes one by one are many. `fresh`: by way of a proxy that has no connection yet, since one that breaks before it has
-// brought anything is no attempt where it was left over from an earlier request.
+// where it fails at all; `asked` says how many attempts the proxy makes of it. `stage` names one of faults.test.mjs.
+// `fresh`: by way of a proxy that has no connection yet, since one that breaks before it has brought anything is no
+// attempt where it was left over from an earlier request.
 const repeated = (attempts, last) => ({ once: { answer: whole, asked: 2 }, always: { answer: last, asked: attempts } });
 const atOnce = (answer) => ({ once: { answer, asked: 1 }, always: { answer, asked: 1 } });
 
 export const faults = [
   { fault: "none", says: "Answers well.", ...atOnce(whole) },
   { fault: "crlf", says: "Answers well, lines ended by CRLF.", ...atOnce(whole) },
-  { fault: "split", says: "Answers well, every byte its own write.", paced: true, ...atOnce(whole) },
+  { fault: "split", says: "Answers well, every byte its own write.", ...atOnce(whole) },
   { fault: "status=401", says: "The credential is refused.", ...atOnce(passedOn(401)) },
   { fault: "status=403", says: "The credential does not allow it.", ...atOnce(passedOn(403)) },
   { fault: "status=404", says: "There is no such model.", ...atOnce(passedOn(404)) },
@@ -29,18 +28,19 @@ export const faults = [
     fresh: true,
     ...repeated(3, refused("unreachable")),
   },
-  { fault: "reset-after=1", says: "Reset before content.", paced: true, ...repeated(2, refused("empty")) },
-  { fault: "reset-after=9", says: "Reset in the middle of the answer.", paced: true, ...atOnce(cut) },
+  { fault: "reset-after=1", says: "Reset before content.", stage: "paced", ...repeated(2, refused("empty")) },
+  { fault: "reset-after=20", says: "Reset in the middle of the answer.", stage: "paced", ...atOnce(cut) },
   { fault: "eof-after=0", says: "The head, and no event.", ...repeated(2, refused("empty")) },
   { fault: "eof-after=1", says: "The end before content.", ...repeated(2, refused("empty")) },
-  { fault: "eof-after=40", says: "The end in the middle of the answer.", ...atOnce(cut) },
-  { fault: "stall-after=0", says: "The head, and then nothing.", ...repeated(2, refused("timeout")) },
+  { fault: "eof-after=20", says: "The end in the middle of the answer.", ...atOnce(cut) },
+  { fault: "stall-after=0", says: "The head, and then nothing.", stage: "hasty", ...repeated(2, refused("timeout")) },
   {
     fault: "stall-after=1",
     says: "Nothing more before content, for longer than `commit_hold_ms`.",
+    stage: "hasty",
     ...repeated(2, broken("timeout")),
   },
-  { fault: "stall-after=40", says: "Nothing more in the middle of the answer.", ...atOnce(cut) },
+  { fault: "stall-after=20", says: "Nothing more in the middle of the answer.", stage: "hasty", ...atOnce(cut) },
   { fault: "empty", says: "An empty body.", ...repeated(2, refused("empty")) },
   { fault: "preamble-only", says: "All that comes before content, then the end.", ...repeated(2, refused("empty")) },
   { fault: "reasoning-only", says: "Reasoning, then the end.", ...atOnce(reasoning) },
@@ -52,8 +52,8 @@ export const faults = [
   { fault: "challenge-json", says: "A captcha as JSON.", ...atOnce(refused("challenge")) },
   { fault: "challenge-html", says: "A captcha page.", ...atOnce(refused("challenge")) },
   { fault: "challenge-html-cut", says: "A captcha page, cut in the middle.", ...atOnce(refused("challenge")) },
-  { fault: "silence", says: "The head, and then nothing.", ...repeated(2, refused("timeout")) },
-  { fault: "pings-only", says: "Keepalives for ever.", ...repeated(2, refused("timeout")) },
+  { fault: "silence", says: "The head, and then nothing.", stage: "hasty", ...repeated(2, refused("timeout")) },
+  { fault: "pings-only", says: "Keepalives for ever.", stage: "hasty", ...repeated(2, refused("timeout")) },
 ];
 
 /** An answer that breaks off after text, by `truncated_finish`. */

@@ -1,20 +1,31 @@
 // Every fault of the table, once and always, to every way of every SDK, without and with its own retries.
 import { after, before, describe, it } from "node:test";
-import { fileURLToPath } from "node:url";
 import { always, apis, ask, nameOf, recorded, ways, withRetries, withoutRetries } from "./ask.mjs";
 import { checkAll, check } from "./compare.mjs";
 import { faults } from "./faults.mjs";
 import { expected } from "./seen.mjs";
 import { openStage } from "./stage.mjs";
 
-const recording = fileURLToPath(new URL("short.jsonl", import.meta.url));
-let quick;
-let paced;
-before(async () => {
-  [quick, paced] = await Promise.all([openStage({ proxies: 16 }), openStage({ proxies: 16, recording, interval: 20 })]);
-  for (const stage of [quick, paced]) stage.says = await recorded(stage);
-});
-after(() => Promise.all([quick?.close(), paced?.close()]));
+const stages = {
+  patient: { proxies: 8 },
+  // Gives up what is silent for long, and shows it to its client before.
+  hasty: {
+    proxies: 16,
+    config: { stream_first_byte_timeout_ms: 500, stream_idle_timeout_ms: 500, commit_hold_ms: 150 },
+  },
+  // Of an upstream that takes its time, since a reset overtakes what was said just before.
+  paced: { proxies: 8, interval: 20 },
+};
+const open = {};
+before(() =>
+  Promise.all(
+    Object.entries(stages).map(async ([name, options]) => {
+      open[name] = await openStage(options);
+      open[name].says = await recorded(open[name]);
+    }),
+  ),
+);
+after(() => Promise.all(Object.values(open).map((stage) => stage.close())));
 
 function texts(stage, fault, api) {
   const { whole, reasoning, upTo } = stage.says;
@@ -28,7 +39,7 @@ for (const api of apis) {
   describe(api, { concurrency: 8 }, () => {
     for (const row of faults) {
       it(row.fault, () => {
-        const stage = row.paced ? paced : quick;
+        const stage = open[row.stage ?? "patient"];
         const cases = ways
           .filter((way) => way.api === api)
           .flatMap((way) =>

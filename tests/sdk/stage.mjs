@@ -3,20 +3,25 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { program, start } from "../e2e/start.mjs";
 
-/** All that the tests configure but what is their subject: everything that waits, waits for short. */
-const quick = {
+const recording = fileURLToPath(new URL("answer.jsonl", import.meta.url));
+
+/** What is the same in all tests: repeating takes no time, nothing is silent for too long, no breaker opens. */
+const common = {
   listen: "127.0.0.1:0",
-  stream_first_byte_timeout_ms: 400,
-  stream_idle_timeout_ms: 400,
-  commit_hold_ms: 150,
+  stream_first_byte_timeout_ms: 60000,
+  stream_idle_timeout_ms: 60000,
+  commit_hold_ms: 60000,
+  hold_max_ms: 60000,
   retry: { attempts: 3, base_ms: 5, factor: 1, jitter_ms: 0, max_ms: 5 },
   breaker: { open_seconds: 0 },
   drain_seconds: 1,
 };
 
-export async function openStage({ proxies = 1, config = {}, keys, recording, interval = 0 } = {}) {
+/** `interval`: between the upstream's events, in ms. */
+export async function openStage({ proxies = 1, config = {}, keys, interval = 0 } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "tidemark-sdk-"));
   const running = [];
   const close = async () => {
@@ -24,13 +29,12 @@ export async function openStage({ proxies = 1, config = {}, keys, recording, int
     rmSync(folder, { recursive: true, force: true });
   };
   try {
-    const flags = ["--listen", "127.0.0.1:0", "--interval", String(interval)];
-    if (recording) flags.push("--recording", recording);
+    const flags = ["--listen", "127.0.0.1:0", "--interval", String(interval), "--recording", recording];
     const upstream = await start(program, "simulate", ...flags);
     running.push(upstream);
     const file = join(folder, "config.json");
     const upstreams = [{ name: "simulated", base_url: upstream.address, ...(keys && { api_keys: keys }) }];
-    writeFileSync(file, JSON.stringify({ ...quick, ...config, upstreams }));
+    writeFileSync(file, JSON.stringify({ ...common, ...config, upstreams }));
     const serve = () => start(program, "serve", "--config", file, "--log-level", "warning");
     const free = await Promise.all(Array.from({ length: proxies }, serve));
     running.push(...free);

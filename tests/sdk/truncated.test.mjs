@@ -55,9 +55,9 @@ for (const { finish, answer } of truncations) {
     after(() => stage?.close());
     for (const way of ways) {
       it(`${way.api}, ${nameOf(way)}`, async () => {
-        const seen = await ask(stage, way, { simulate: "eof-after=40", retries: withoutRetries });
+        const seen = await ask(stage, way, { simulate: "eof-after=20", retries: withoutRetries });
         const wanted = given(way, answer);
-        check(seen, { ...wanted, requests: 1, upstream: 1, waits: [] }, { cut: stage.says.upTo(40, way.api) });
+        check(seen, { ...wanted, requests: 1, upstream: 1, waits: [] }, { cut: stage.says.upTo(20, way.api) });
         const isMessage = way.call in valid && !wanted.error;
         assert.equal(seen.final !== undefined, isMessage);
         if (isMessage) valid[way.call](seen.final, seen.finish);
