@@ -27,7 +27,19 @@ std::size_t well_formed_size(std::string_view text) {
 }  // namespace
 
 std::uint32_t append_text(ByteBuffer& out, std::string_view text) {
-  std::uint32_t units = 0;
+  // Most often all of it is ASCII: checked and copied at once.
+  char* const to = out.reserve(text.size());
+  std::size_t plain = 0;
+  for (; text.size() - plain >= 8; plain += 8) {
+    const std::uint64_t word = dialect::scan::load(text.data() + plain);
+    if ((word & dialect::scan::kHighBits) != 0) break;
+    std::memcpy(to + plain, &word, sizeof word);
+  }
+  for (; plain != text.size() && static_cast<unsigned char>(text[plain]) < 0x80; ++plain) to[plain] = text[plain];
+  out.advance(plain);
+  text.remove_prefix(plain);
+
+  auto units = static_cast<std::uint32_t>(plain);
   while (!text.empty()) {
     const std::size_t good = well_formed_size(text);
     units += append_well_formed(out, text.substr(0, good));

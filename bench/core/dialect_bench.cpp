@@ -78,8 +78,16 @@ void parse_and_interpret(benchmark::State& state, const std::string& part_of_nam
             interpreter = Interpreter(dialect, shortcut)](std::string_view chunk) mutable {
       tidemark::sse::Event event;
       parser.feed(chunk);
-      while (parser.next(event) != tidemark::sse::Step::NeedMore)
-        benchmark::DoNotOptimize(interpreter.interpret(event));
+      for (;;) {
+        tidemark::dialect::FrameGuess::Match match;
+        if (interpreter.recognise(parser.ahead(), event, match) && parser.take_ahead(event)) {
+          benchmark::DoNotOptimize(interpreter.interpret(match));
+        } else if (parser.next(event) != tidemark::sse::Step::NeedMore) {
+          benchmark::DoNotOptimize(interpreter.interpret(event));
+        } else {
+          return;
+        }
+      }
     };
   });
 }

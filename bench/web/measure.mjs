@@ -7,7 +7,7 @@ const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
  * `streams`: [{ dialect, name, size, chunks }]. Returns one row a stream and contestant: megabytes a second, median over
  * the rounds, with the least and the most.
  */
-export function measure(streams, modules, { rounds = 15, roundMs = 25 } = {}) {
+export function measure(streams, modules, { rounds = 41, roundMs = 8 } = {}) {
   const makers = contestants(modules);
   const rows = [];
   for (const { dialect, name, size, chunks } of streams) {

@@ -16,7 +16,7 @@ const require = createRequire(path("web/package.json"));
 const { values: given } = parseArgs({
   options: {
     browser: { type: "boolean", default: false },
-    rounds: { type: "string", default: "15" },
+    rounds: { type: "string", default: "41" },
     recordings: { type: "string", default: process.env.TIDEMARK_RECORDINGS ?? path("../shared/recordings") },
   },
 });
