@@ -49,6 +49,34 @@ test("importing has no effect: no module is loaded, no global is added, the proc
   assert.equal(stdout, "0\n");
 });
 
+test("the module's memory is used again: it grows to what is needed at once, and no further", async () => {
+  const { stdout } = await node(`
+    const instantiate = WebAssembly.instantiate;
+    let memory;
+    WebAssembly.instantiate = async (...all) => {
+      const made = await instantiate(...all);
+      memory = made.instance.exports.memory;
+      return made;
+    };
+    const { SseParser } = await import("tidemark");
+    const event = new TextEncoder().encode("data: " + "x".repeat(100_000) + "\\n\\n");
+    async function use() {
+      const parsers = [await SseParser.create(), await SseParser.create()];
+      let data = "";
+      for (let at = 0; at < event.length; at += 5000) {
+        for (const parser of parsers) for (const got of parser.feed(event.subarray(at, at + 5000))) data += got.data;
+      }
+      for (const parser of parsers) parser.free();
+      return data.length;
+    }
+    const sizes = new Set([await use()]);
+    const first = memory.buffer.byteLength;
+    for (let i = 0; i < 200; ++i) sizes.add(await use());
+    console.log(JSON.stringify({ sizes: [...sizes], grown: memory.buffer.byteLength - first, small: first < 4 << 20 }));
+  `);
+  assert.deepEqual(JSON.parse(stdout), { sizes: [200_000], grown: 0, small: true });
+});
+
 test("nothing stays behind after an answer: no timer, no listener, and the process ends by itself", async () => {
   const events = chatEvents(["a", "b"], { epoch: "e1" });
   const head = { "Tidemark-Stream": "s", "Tidemark-Epoch": "e1" };

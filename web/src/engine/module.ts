@@ -82,13 +82,28 @@ export class Core {
 
   /** Copies `bytes` into the input buffer; returns how many. */
   input(bytes: Uint8Array): number {
-    const size = bytes.length;
+    const at = this.#inputFor(bytes.length);
+    this.bytes.set(bytes, at);
+    return bytes.length;
+  }
+
+  /** Copies strings into it, one after the other; returns the size of each. */
+  inputStrings(strings: readonly string[]): number[] {
+    let at = this.#inputFor(strings.reduce((most, { length }) => most + length * 3, 0));
+    return strings.map((text) => {
+      if (text === "") return 0;
+      const size = this.#encoder.encodeInto(text, this.bytes.subarray(at)).written;
+      at += size;
+      return size;
+    });
+  }
+
+  #inputFor(size: number): Address {
     if (size > this.#inputRoom) {
       this.#inputAt = this.exports.tidemark_input(size);
       this.#inputRoom = Math.min(size, mostRoom);
     }
-    this.bytes.set(bytes, this.#inputAt);
-    return size;
+    return this.#inputAt;
   }
 
   /** A copy of the module's bytes, and where in it they begin: many small copies share one array. */
@@ -103,13 +118,6 @@ export class Core {
     this.#copied = from + size;
     this.#copies.set(bytes.subarray(at, at + size), from);
     return { copies: this.#copies, from };
-  }
-
-  /** Copies strings into it, one after the other; returns the size of each. */
-  inputStrings(strings: readonly string[]): number[] {
-    const sizes = strings.map((text) => this.#encoder.encode(text).length);
-    this.input(this.#encoder.encode(strings.join("")));
-    return sizes;
   }
 
   text(at: Address, size: number): string {
