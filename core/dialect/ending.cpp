@@ -32,6 +32,76 @@ std::string anthropic_error(const ErrorFacts& facts) {
   return body;
 }
 
+// What makes an error event, wherever it stands.
+struct ErrorShape {
+  JsonString type;
+  JsonString error_text;  // ai-sdk-ui
+  JsonString error_type;
+  JsonString error_message;
+  JsonString response_id;
+  JsonString response_error_message;
+  std::optional<std::uint64_t> sequence;
+};
+
+// The next value is an error, or none.
+void read_error(JsonReader& json, JsonString& message, JsonString& type) {
+  for (const Word key : json.members()) {
+    if (key == Word::Message) {
+      json.string(message);
+    } else if (key == Word::Type) {
+      json.string(type);
+    } else {
+      json.skip();
+    }
+  }
+}
+
+void read_response(JsonReader& json, ErrorShape& shape) {
+  JsonString type;
+  for (const Word key : json.members()) {
+    if (key == Word::Id) {
+      json.string(shape.response_id);
+    } else if (key == Word::Error) {
+      read_error(json, shape.response_error_message, type);
+    } else {
+      json.skip();
+    }
+  }
+}
+
+bool read_error_shape(std::string_view data, ErrorShape& shape) {
+  JsonReader json(data);
+  if (json.type() != JsonType::Object) return false;
+  for (const Word key : json.members()) {
+    switch (key) {
+      case Word::Type:
+        json.string(shape.type);
+        break;
+      case Word::ErrorText:
+        json.string(shape.error_text);
+        break;
+      case Word::Error:
+        read_error(json, shape.error_message, shape.error_type);
+        break;
+      case Word::Response:
+        read_response(json, shape);
+        break;
+      case Word::SequenceNumber:
+        shape.sequence = json.whole_number();
+        break;
+      default:
+        json.skip();
+        break;
+    }
+  }
+  return json.at_end();
+}
+
+bool goes_on_from(const Answer& answer, const ErrorShape& shape) {
+  if (answer.sequence && shape.sequence != *answer.sequence + 1) return false;
+  return answer.id.empty() || shape.response_id.raw == answer.id;
+}
+
 ErrorFacts broken_off(Dialect dialect) {
   ErrorFacts facts;
   facts.type = dialect == Dialect::AnthropicMessages ? "api_error" : "upstream_error";
@@ -125,6 +195,29 @@ OwnEvent error_event(Dialect dialect, const Answer& answer, const ErrorFacts& fa
       break;
   }
   return {"error", openai_error(facts)};
+}
+
+bool is_error_event(Dialect dialect, const Answer& answer, const sse::Event& event) {
+  ErrorShape shape;
+  if (dialect == Dialect::Opaque || !read_error_shape(event.data, shape)) return false;
+  const Word type = word_of(shape.type.raw);
+  switch (dialect) {
+    case Dialect::OpenaiResponses:
+      return type == Word::ResponseFailed && (event.name.empty() || event.name == shape.type.raw) &&
+             !shape.response_error_message.raw.empty() && goes_on_from(answer, shape);
+    case Dialect::AnthropicMessages:
+      return word_of(event.name) == Word::Error && type == Word::Error && !shape.error_type.raw.empty() &&
+             !shape.error_message.raw.empty();
+    case Dialect::AiSdkUi:
+      return type == Word::Error && !shape.error_text.raw.empty();
+    case Dialect::OpenaiChat:
+    case Dialect::Gemini:
+    case Dialect::SeqDelta:
+      return !shape.error_message.raw.empty();
+    case Dialect::Opaque:
+      break;
+  }
+  return false;
 }
 
 std::string error_body(Dialect dialect, const ErrorFacts& facts) {

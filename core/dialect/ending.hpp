@@ -50,6 +50,11 @@ struct ErrorFacts {
 /// The error event that goes out after the commit. Legal as the next event after `answer`, also after none.
 OwnEvent error_event(Dialect dialect, const Answer& answer, const ErrorFacts& facts);
 
+/// Whether an error that an upstream sent is the dialect's own error event already: one that the official SDKs take for
+/// an error and that tells what went wrong, legal as the next event after `answer` (openai-responses: with its id and
+/// the next number). Other shapes are silently passed over by them, or taken for an answer. Opaque streams know none.
+bool is_error_event(Dialect dialect, const Answer& answer, const sse::Event& event);
+
 /// The JSON body of an error response (contract § 4.2).
 std::string error_body(Dialect dialect, const ErrorFacts& facts);
 

@@ -43,7 +43,8 @@ inline constexpr bool kKeepsForEnding = false;
 inline constexpr bool kKeepsForEnding = true;
 #endif
 
-/// What has come so far in one attempt; enough to end it truthfully. An error is no finish.
+/// What has come so far in one attempt; enough to end it truthfully. An error is no finish, and its id and number are
+/// not the answer's.
 struct Answer {
   bool progress = false;       // at least one valid event of the dialect; anthropic-messages: its message_start
   bool text = false;           // non-empty answer text, or content of another kind than these (an image, opaque data)

@@ -211,6 +211,10 @@ Meaning conclude(Reading& reading, bool valid) {
   if (reading.wordless || (!meaning.text.empty() && !reading.refusal)) answer.text = true;
   if (!meaning.text.empty() && reading.refusal) answer.refusal = true;
   if (!meaning.reasoning.empty()) answer.reasoning = true;
+  if (reading.is_error) {
+    tell_error(reading, meaning);
+    return meaning;
+  }
   if (reading.sequence) answer.sequence = reading.sequence;
   if constexpr (kKeepsForEnding) {
     keep(answer.id, reading.id);
@@ -219,10 +223,6 @@ Meaning conclude(Reading& reading, bool valid) {
     if (!reading.usage.empty()) {
       answer.usage_json.assign(reading.usage.size() <= Answer::kMaxUsage ? reading.usage : "");
     }
-  }
-  if (reading.is_error) {
-    tell_error(reading, meaning);
-    return meaning;
   }
   meaning.finish = reading.finish;
   meaning.terminal = reading.terminal || reading.marker;

@@ -61,7 +61,7 @@ inline constexpr std::size_t kMaxHeldBytes = 64u << 10;
 inline constexpr unsigned kMaxHeldEvents = 16;
 /// The longest wait that an upstream may ask for and still be waited for; a response that asks for more is handed on.
 inline constexpr TimeMs kMaxRetryAfterMs = 59000;
-/// After the terminal marker or an error event: how long EOF is waited for.
+/// After the terminal marker: how long EOF is waited for.
 inline constexpr TimeMs kDrainMs = 250;
 
 /// What of an attempt's head matters here. Empty view: header absent. Views need to live during the call only.
@@ -289,6 +289,7 @@ class Relay {
   void take_finish_without_content(TimeMs now, const sse::Event& event, const dialect::Meaning& meaning);
   void take_error_without_content(TimeMs now, const sse::Event& event, const dialect::Meaning& meaning);
   void hand_on_empty_answer();
+  void end_with_error(const sse::Event& event, const dialect::Meaning& meaning);
   bool start_answer(TimeMs now);
   void refuse_to_join();
   void take_last_word(TimeMs now, Plan plan, bool nothing_follows);
@@ -326,6 +327,7 @@ class Relay {
   dialect::Answer answer_so_far() const;
   RelayError own_error(int status, std::string_view type, std::string_view code, std::string_view message,
                        int retry_after_s) const;
+  RelayError in_upstreams_words(const dialect::ErrorInfo& info) const;
   static EndReason reason_for(Cut cut);
 
   RelayAction& push(RelayAction::Kind kind);

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "core/session/relay.hpp"
+#include "core/session/upstream_error.hpp"
 
 namespace tidemark::session {
 
@@ -188,6 +189,15 @@ RelayError Relay::own_error(int status, std::string_view type, std::string_view 
     error.type = status == 503 ? "overloaded_error" : status == 504 ? "timeout_error" : "api_error";
     if (status == 503) error.status = 529;
   }
+  return error;
+}
+
+// The upstream's error, with the status that it would have had.
+RelayError Relay::in_upstreams_words(const dialect::ErrorInfo& info) const {
+  const std::string_view message = info.message.empty() ? "the upstream reported an error" : info.message;
+  RelayError error = own_error(status_for(info), "upstream_error", "upstream_error", message, 0);
+  if (!info.type.empty() && info.type != "error") error.type = info.type;  // the flat form's says no more
+  if (!info.code.empty()) error.code = info.code;
   return error;
 }
 

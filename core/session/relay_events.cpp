@@ -1,9 +1,9 @@
 // What the upstream's events mean for the stream: hold, commit, hand on, repeat (contract § 4).
-#include <array>
 #include <string>
 
 #include "core/dialect/challenge.hpp"
 #include "core/session/relay.hpp"
+#include "core/session/upstream_error.hpp"
 
 namespace tidemark::session {
 
@@ -13,41 +13,10 @@ using dialect::Kind;
 
 namespace {
 
-// Final by their own account. What names nothing is given another chance.
-bool is_final(const dialect::ErrorInfo& error) {
-  if (error.retryable()) return false;
-  return !error.code.empty() || !error.type.empty() || (error.status >= 400 && error.status < 500);
-}
-
-// The status that an upstream would have answered with, had it known in time.
-int status_for(const dialect::ErrorInfo& error) {
-  if (error.status >= 400 && error.status < 600) return error.status;
-  struct Word {
-    std::string_view part;
-    int status;
-  };
-  constexpr std::array kWords{
-      Word{"quota", 429},      Word{"rate_limit", 429}, Word{"authentication", 401}, Word{"api_key", 401},
-      Word{"billing", 402},    Word{"permission", 403}, Word{"not_found", 404},      Word{"too_large", 413},
-      Word{"overloaded", 529}, Word{"timeout", 504},    Word{"invalid", 400},        Word{"context_length", 400},
-      Word{"policy", 400},     Word{"filter", 400},
-  };
-  for (const std::string_view said : {error.code, error.type}) {
-    for (const Word& word : kWords) {
-      if (said.find(word.part) != std::string_view::npos) return word.status;
-    }
-  }
-  return 502;
-}
-
 // An answer although it has no content: asking again would bring the same.
 constexpr bool is_answer_at_once(Finish finish) {
   return finish == Finish::Length || finish == Finish::ContentFilter || finish == Finish::Refusal ||
          finish == Finish::Other;
-}
-
-constexpr bool is_failure(const dialect::Meaning& meaning) {
-  return meaning.kind == Kind::Error || meaning.finish == Finish::Error;
 }
 
 }  // namespace
@@ -82,7 +51,7 @@ void Relay::take_while_holding(TimeMs now, const sse::Event& event, const dialec
     if (!start_answer(now)) return;
     return take_while_flowing(now, event, meaning);
   }
-  if (is_failure(meaning)) return take_error_without_content(now, event, meaning);
+  if (meaning.kind == Kind::Error) return take_error_without_content(now, event, meaning);
   if (meaning.terminal || meaning.finish != Finish::None) return take_finish_without_content(now, event, meaning);
   take_progress(now, event, meaning);
 }
@@ -128,21 +97,15 @@ void Relay::take_finish_without_content(TimeMs now, const sse::Event& event, con
 }
 
 void Relay::take_error_without_content(TimeMs now, const sse::Event& event, const dialect::Meaning& meaning) {
-  const dialect::ErrorInfo& info = meaning.error;
-  const bool final = meaning.kind == Kind::Error && is_final(info);
+  const bool final = is_final(meaning.error);
   if (!final && repeat(now, Loss::ErrorEvent)) return;
   note(Loss::ErrorEvent);
-  report(retry::Outcome::Neutral);
   if (committed()) {
     drop_held();
-    append(event, meaning.kind);
-    return take_last_word(now, {EndState::Failed, EndReason::UpstreamError}, nothing_follows(event, meaning));
+    return end_with_error(event, meaning);
   }
-  const std::string_view message = info.message.empty() ? "the upstream reported an error" : info.message;
-  if (!final) return fail(Loss::ErrorEvent, message);
-  RelayError error = own_error(status_for(info), "upstream_error", "upstream_error", message, 0);
-  if (!info.type.empty()) error.type = info.type;
-  if (!info.code.empty()) error.code = info.code;
+  const RelayError error = in_upstreams_words(meaning.error);
+  if (!final) return fail(Loss::ErrorEvent, error.message);
   leave_attempt(retry::Outcome::Neutral);
   give_up(error, {EndState::Failed, EndReason::UpstreamError});
 }
@@ -181,14 +144,27 @@ void Relay::hand_on_empty_answer() {
 void Relay::take_while_flowing(TimeMs now, const sse::Event& event, const dialect::Meaning& meaning) {
   if (meaning.kind == Kind::Silence) return append(event, Kind::Silence);
   if (meaning.kind == Kind::Challenge) return challenged();
+  if (meaning.kind == Kind::Error) return end_with_error(event, meaning);
   beat(now);
   append(event, meaning.kind);
   remember_text(meaning);
-  if (is_failure(meaning)) {
-    take_last_word(now, {EndState::Failed, EndReason::UpstreamError}, nothing_follows(event, meaning));
-  } else if (meaning.terminal) {
+  if (meaning.terminal) {
     take_last_word(now, {EndState::Complete, EndReason::TerminalMarker}, nothing_follows(event, meaning));
   }
+}
+
+// The stream's last word. A shape that the dialect's SDKs don't take for an error would be a silent end: theirs goes
+// out in its place (contract § 4.2).
+void Relay::end_with_error(const sse::Event& event, const dialect::Meaning& meaning) {
+  leave_attempt(retry::Outcome::Neutral);
+  if (dialect::is_error_event(dialect(), answer_so_far(), event)) {
+    append(event, Kind::Error);
+  } else {
+    if (!meaning.text.empty() || !meaning.reasoning.empty()) append(event, Kind::Text);
+    error_ = in_upstreams_words(meaning.error);
+    append_own(dialect::error_event(dialect(), answer_so_far(), error_.facts()), Kind::Error);
+  }
+  finish({EndState::Failed, EndReason::UpstreamError});
 }
 
 void Relay::take_while_draining(const sse::Event& event, const dialect::Meaning& meaning) {

@@ -26,10 +26,10 @@ enum class RelaySignal : std::uint8_t {
   Stream,     // the head of an event stream
   OtherBody,  // a head, or first bytes, of something else
   Content,    // content, or an answer that is one without content (a length limit, a content filter)
-  LastWord,   // the terminal marker, or an error event that is handed on
+  LastWord,   // the terminal marker
   Lose,       // the attempt has failed and will be repeated
   HandOn,     // the response is handed on as it is
-  Finish,     // refused before the commit, or ended after it
+  Finish,     // refused before the commit, or ended after it; also by an error event
 };
 inline constexpr int kRelaySignalCount = 8;
 

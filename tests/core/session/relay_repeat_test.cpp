@@ -290,40 +290,6 @@ TEST_CASE("relay: a final error event is not repeated and keeps its words") {
   }
 }
 
-TEST_CASE("relay: an error event after the commit is handed on") {
-  for (const RelaySample& sample : model_samples()) {
-    CAPTURE(dialect::name(sample.dialect));
-    RelayWorld world(relay_options(sample.dialect));
-    world.start().head().bytes(sample.preamble).wait(2000).bytes(sample.final).eof();
-    CHECK(world.body() == sample.preamble + sample.final);
-    CHECK(world.ended(EndState::Failed, EndReason::UpstreamError));
-  }
-}
-
-TEST_CASE("relay: an error event after content is handed on, and what follows it for a little while") {
-  for (const RelaySample& sample : model_samples()) {
-    for (const bool straggles : {false, true}) {
-      CAPTURE(dialect::name(sample.dialect), straggles);
-      RelayWorld world(relay_options(sample.dialect));
-      world.start().head().bytes(sample.preamble + sample.text + sample.failing);
-      CHECK(world.relay.state() == RelayState::Draining);
-      world.wait(session::kDrainMs - 1);
-      CHECK_FALSE(world.over());
-      std::string straggler;
-      if (straggles) {
-        straggler = event("response.failed", R"(,"sequence_number":99,"response":{"status":"failed"})");
-        world.bytes(straggler).eof();
-      } else {
-        world.wait(1);
-      }
-      CHECK(world.body() == sample.preamble + sample.text + sample.failing + straggler);
-      CHECK(world.cut.empty() == straggles);
-      CHECK(world.ended(EndState::Failed, EndReason::UpstreamError));
-      CHECK(world.attempt() == 1);
-    }
-  }
-}
-
 // ---- Statuses and connections
 
 TEST_CASE("relay: statuses that may pass are repeated with backoff, the last one is handed on byte for byte") {
