@@ -280,7 +280,7 @@ void Relay::end_of_events(TimeMs now, Cut cut, std::string_view message) {
     return finish({EndState::Complete, EndReason::EndOfBody});
   }
   const Loss loss = cut == Cut::Silent ? Loss::Silent : Loss::Empty;
-  if (!repeat(now, loss)) fail(loss, message.empty() ? "the stream ended without an answer" : message);
+  if (!repeat(now, loss)) fail(loss, message.empty() ? kNoAnswer : message);
 }
 
 // ---- The clock

@@ -242,6 +242,8 @@ class Relay {
   // What ends an answer before its last word.
   enum class Cut : std::uint8_t { EndOfBody, Broken, Silent, TooLarge, Shutdown, LogLimit, ClientGone };
 
+  static constexpr std::string_view kNoAnswer = "the stream ended without an answer";
+
   struct Plan {
     EndState state = EndState::Complete;
     EndReason reason = EndReason::TerminalMarker;

@@ -92,6 +92,8 @@ void Relay::take_finish_without_content(TimeMs now, const sse::Event& event, con
   if (!undecided_) undecided_ = held_.size();
   hold(event, meaning.kind);
   if (!meaning.terminal || repeat(now, Loss::Empty)) return;
+  // A marker alone ends nothing: the provider has not said that this is its answer.
+  if (interpreter_->answer().finish == Finish::None) return fail(Loss::Empty, kNoAnswer);
   hand_on_empty_answer();
   take_last_word(now, {EndState::Complete, EndReason::TerminalMarker}, nothing_follows(event, meaning));
 }

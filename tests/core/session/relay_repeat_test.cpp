@@ -229,6 +229,57 @@ TEST_CASE("relay: a properly finished empty answer is repeated, and handed on if
   }
 }
 
+TEST_CASE("relay: a marker that nothing has been finished before is no answer, not even the last time") {
+  struct Case {
+    Dialect dialect;
+    std::string stream;
+  };
+  const std::string done = data_event("[DONE]");
+  const std::string usage = data_event(R"({"choices":[],"usage":{"total_tokens":1}})");
+  const std::vector<Case> cases{
+      {Dialect::OpenaiChat, done},
+      {Dialect::OpenaiChat, chat_sample().preamble + done},
+      {Dialect::OpenaiChat, usage + done},
+      {Dialect::OpenaiChat, chat_sample().preamble + usage + done},
+      {Dialect::OpenaiResponses, done},
+      {Dialect::OpenaiResponses, responses_sample().preamble + done},
+      {Dialect::AnthropicMessages, event("message_stop", "")},
+      {Dialect::AnthropicMessages, anthropic_sample().preamble + event("message_stop", "")},
+      {Dialect::Gemini, done},
+      {Dialect::Gemini, data_event(R"({"usageMetadata":{"totalTokenCount":1}})") + done},
+      {Dialect::SeqDelta, done},
+      {Dialect::SeqDelta, data_event(R"({"seq":0,"delta":""})") + done},
+      {Dialect::AiSdkUi, done},
+      {Dialect::AiSdkUi, ai_sdk_sample().preamble + done},
+  };
+  for (const Case& c : cases) {
+    for (const bool committed : {false, true}) {
+      CAPTURE(dialect::name(c.dialect), c.stream, committed);
+      RelayOptions options = relay_options(c.dialect);
+      if (committed) options.hold_max_ms = 10;
+      RelayWorld world(options);
+      world.start();
+      if (committed) world.wait(10);
+      for (unsigned attempt = 1; attempt <= 2; ++attempt) {
+        REQUIRE(world.attempt() == attempt);
+        world.head().bytes(c.stream);
+        if (world.attempt() == attempt && !world.over()) world.eof();
+      }
+      CHECK(world.attempt() == 2);
+      if (committed) {
+        CHECK(world.ended(EndState::Failed, EndReason::UpstreamEmpty));
+        CHECK(world.body().find("error") != std::string::npos);
+        const bool is_marker = c.dialect != Dialect::Gemini;  // there it is silence, and handed on
+        if (is_marker) CHECK(world.body().find("[DONE]") == std::string::npos);
+        CHECK(world.body().find("message_stop") == std::string::npos);
+      } else {
+        const bool anthropic = c.dialect == Dialect::AnthropicMessages;
+        check_error(world, 502, anthropic ? "api_error" : "upstream_error", "upstream_empty", 1);
+      }
+    }
+  }
+}
+
 TEST_CASE("relay: a finish that waits for its marker is not shown by the hold's end") {
   const RelaySample sample = chat_sample();
   RelayWorld world(relay_options(sample.dialect));
