@@ -44,8 +44,12 @@ bool Preamble::Opening::same_thing(const Opening& other) const {
   return type == other.type && part_type == other.part_type && index == other.index && part_index == other.part_index;
 }
 
+bool Preamble::Opening::is_of_message() const { return index < 0 && !brackets_content(); }
+
 // It begins or ends an item, a part or a block: later content depends on it.
-bool Preamble::Opening::shapes_content() const { return !part_type.empty() || type == "content_block_stop"; }
+bool Preamble::Opening::brackets_content() const {
+  return !part_type.empty() || type == "content_block_stop" || type == "text-start" || type == "reasoning-start";
+}
 
 Preamble::Opening Preamble::read(const sse::Event& event) {
   Opening opening;
@@ -80,10 +84,12 @@ Preamble::Opening Preamble::read(const sse::Event& event) {
   return opening;
 }
 
-void Preamble::delivered(const sse::Event& event) {
+void Preamble::delivered(const sse::Event& event, Numbers numbers) {
   Opening opening = read(event);
   if (opening.sequence) {
-    last_sequence_ = *opening.sequence + static_cast<std::uint64_t>(shift_.value_or(0));
+    if (!shift_) shift_ = 0;  // those of this attempt have gone out as they came
+    const std::int64_t shift = numbers == Numbers::AsTheyCame ? *shift_ : 0;
+    last_sequence_ = *opening.sequence + static_cast<std::uint64_t>(shift);
   }
   if (opening.type == "ping" || opening.type == "keepalive") return;
   opening.answer_id = known(opening.answer_id);
@@ -93,9 +99,14 @@ void Preamble::delivered(const sse::Event& event) {
 }
 
 void Preamble::next_attempt() {
-  further_attempt_ = true;
+  rewrites_ = true;
   for (Opening& opening : opened_) opening.matched = false;
   replacements_.clear();
+  shift_.reset();
+}
+
+void Preamble::restart_numbers() {
+  rewrites_ = true;
   shift_.reset();
 }
 
@@ -113,7 +124,7 @@ bool Preamble::repeats(const sse::Event& event) {
 
 bool Preamble::joins() const {
   return std::all_of(opened_.begin(), opened_.end(),
-                     [](const Opening& opening) { return opening.matched || !opening.shapes_content(); });
+                     [](const Opening& opening) { return opening.matched || !opening.brackets_content(); });
 }
 
 sse::Event Preamble::rewritten(const sse::Event& event, std::string& scratch) {

@@ -19,10 +19,19 @@ namespace tidemark::session {
 /// by one.
 class Preamble {
  public:
-  /// An event without content has been delivered.
-  void delivered(const sse::Event& event);
+  /// Whether the event opens, shapes or closes a block, an item or a part of the answer: another attempt may begin with
+  /// another one. What is left is about the answer as a whole.
+  static bool shapes_answer(const sse::Event& event) { return !read(event).is_of_message(); }
+
+  enum class Numbers : bool { AsTheyCame, Rewritten };
+  /// An event without content has been delivered; `event`: as it came, or as it was rewritten.
+  void delivered(const sse::Event& event, Numbers numbers = Numbers::AsTheyCame);
   /// A further attempt begins.
   void next_attempt();
+  /// What has been rewritten since the last delivery goes nowhere: the next number follows the last one delivered.
+  void restart_numbers();
+  /// Of the events delivered, as the client knows it.
+  std::optional<std::uint64_t> last_sequence() const { return last_sequence_; }
   /// Whether the event opens what has been opened before, and is to be swallowed.
   bool repeats(const sse::Event& event);
   /// Whether this attempt has opened every block and item again that the client has seen opened; if not, its content
@@ -34,7 +43,7 @@ class Preamble {
   /// The same for data or a block alone.
   void rewrite(std::string& text);
   /// Whether rewritten() may change anything.
-  bool active() const { return further_attempt_ && (!opened_.empty() || last_sequence_); }
+  bool active() const { return rewrites_ && (!opened_.empty() || last_sequence_); }
 
  private:
   // What an event opens: events of two attempts that agree in all but the ids open the same thing.
@@ -49,7 +58,8 @@ class Preamble {
     bool matched = false;  // in this attempt
 
     bool same_thing(const Opening& other) const;
-    bool shapes_content() const;
+    bool is_of_message() const;
+    bool brackets_content() const;
   };
   struct Replacement {
     std::string from, to;  // with their quotes
@@ -61,7 +71,7 @@ class Preamble {
 
   std::vector<Opening> opened_;
   std::vector<Replacement> replacements_;
-  bool further_attempt_ = false;
+  bool rewrites_ = false;                       // in a further attempt, and where numbers have been left out
   std::optional<std::uint64_t> last_sequence_;  // delivered
   std::optional<std::int64_t> shift_;           // of this attempt's sequence numbers
 };

@@ -193,7 +193,7 @@ void Relay::send_attempt(TimeMs now) {
   ++attempt_;
   attempt_running_ = true;
   unsent_ = false;
-  outcome_given_ = stream_head_ = challenge_header_ = foreign_ = first_byte_seen_ = false;
+  outcome_given_ = stream_head_ = challenge_header_ = foreign_ = first_byte_seen_ = all_goes_ = false;
   retry_told_.reset();
   retry_pending_.reset();
   status_ = 0;

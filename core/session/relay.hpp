@@ -56,7 +56,8 @@ struct RelayOptions {
   std::uint64_t seed = 0;  // for the jitter
 };
 
-/// As much progress as is held before the commit; more of it commits.
+/// As much progress as is held before the commit; more of it commits. What opens a block, an item or a part of the
+/// answer is held within the same bounds until content comes, so that another attempt may begin with another one.
 inline constexpr std::size_t kMaxHeldBytes = 64u << 10;
 inline constexpr unsigned kMaxHeldEvents = 16;
 /// The longest wait that an upstream may ask for and still be waited for; a response that asks for more is handed on.
@@ -303,6 +304,8 @@ class Relay {
   // relay_delivery.cpp: holding, committing, appending
   void commit(unsigned head_of_attempt, CommitCause cause);
   void commit_without_content(CommitCause cause);
+  void let_all_go();
+  void release(std::size_t count);
   void hold(const sse::Event& event, dialect::Kind meaning);
   bool too_much_held() const;
   void flush(std::size_t count);
@@ -321,6 +324,7 @@ class Relay {
   void fail(Loss loss, std::string_view message);
   void challenged();
   void give_up(const RelayError& error, Plan plan);
+  void append_error();
   void cut_answer(Cut cut);
   void append_endings(const std::vector<dialect::OwnEvent>& events);
   void finish(Plan plan);
@@ -372,6 +376,8 @@ class Relay {
   std::vector<Held> held_;
   unsigned held_progress_ = 0;
   std::optional<std::size_t> undecided_;  // from this one on: a finish without content, and what came after it
+  std::optional<std::size_t> shaping_;    // from this one on: what shapes the answer, and what came after it
+  bool all_goes_ = false;                 // there has been too much of that in this attempt
 
   Preamble preamble_;
   std::optional<std::uint64_t> retry_told_;     // the attempt's reconnection time, as far as the client knows of it

@@ -1,4 +1,5 @@
 // What reaches the client: the commit, events held back and handed on, numbers and ids.
+#include <algorithm>
 #include <string>
 
 #include "core/session/relay.hpp"
@@ -13,17 +14,32 @@ void Relay::commit(unsigned head_of_attempt, CommitCause cause) {
   push(RelayAction::Kind::Commit).attempt = head_of_attempt;
 }
 
-// The hold is over, or full: the client gets its 200, and what is held but may still turn out to be no answer at all
-// stays. From here on contract § 4, rule 2, applies.
+// The hold is over: the client gets its 200 and what is about the answer as a whole. What may still turn out to be no
+// answer at all stays, and so does what another attempt may open differently. From here on contract § 4, rule 2,
+// applies.
 void Relay::commit_without_content(CommitCause cause) {
   if (committed() || over()) return;
   commit(state_ == RelayState::Holding ? attempt_ : 0, cause);
-  const std::size_t count = undecided_.value_or(held_.size());
+  release(std::min(undecided_.value_or(held_.size()), shaping_.value_or(held_.size())));
+}
+
+// More is held than may be.
+void Relay::let_all_go() {
+  if (!committed()) commit(attempt_, CommitCause::Progress);
+  all_goes_ = true;
+  shaping_.reset();
+  release(held_.size());
+}
+
+// The first `count` of the held events reach the client, without content.
+void Relay::release(std::size_t count) {
   sse::Parser parser({.max_line_bytes = held_bytes_.size(), .max_event_bytes = held_bytes_.size()});
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < count; ++i) bytes += held_[i].size;
   parser.feed(std::string_view(held_bytes_).substr(0, bytes));
-  for (sse::Event event; parser.next(event) == sse::Step::Event;) preamble_.delivered(event);
+  for (sse::Event event; parser.next(event) == sse::Step::Event;) {
+    preamble_.delivered(event, Preamble::Numbers::Rewritten);
+  }
   flush(count);
 }
 
@@ -45,15 +61,20 @@ void Relay::flush(std::size_t count) {
   arena_.append(held_bytes_, 0, from);
   held_bytes_.erase(0, from);
   held_.erase(held_.begin(), held_.begin() + static_cast<std::ptrdiff_t>(count));
-  held_progress_ = 0;
-  if (undecided_) *undecided_ -= count < *undecided_ ? count : *undecided_;
+  held_progress_ = static_cast<unsigned>(std::count_if(
+      held_.begin(), held_.end(), [](const Held& held) { return held.meaning != dialect::Kind::Silence; }));
+  for (std::optional<std::size_t>* from_here : {&undecided_, &shaping_}) {
+    if (*from_here) **from_here -= std::min(count, **from_here);
+  }
 }
 
 void Relay::drop_held() {
+  if (!held_.empty()) preamble_.restart_numbers();
   std::string().swap(held_bytes_);
   std::vector<Held>().swap(held_);
   held_progress_ = 0;
   undecided_.reset();
+  shaping_.reset();
 }
 
 void Relay::append(const sse::Event& event, dialect::Kind meaning) {

@@ -112,8 +112,18 @@ void Relay::give_up(const RelayError& error, Plan plan) {
     push(RelayAction::Kind::Refuse);
     return;
   }
-  append_own(dialect::error_event(dialect(), answer_so_far(), error_.facts()), dialect::Kind::Error);
+  append_error();
   finish(plan);
+}
+
+void Relay::append_error() {
+  dialect::Answer answer = answer_so_far();
+  if (state_ != RelayState::Flowing) {
+    // What the attempt has said and the client has not seen took numbers too.
+    preamble_.restart_numbers();
+    answer.sequence = preamble_.last_sequence();
+  }
+  append_own(dialect::error_event(dialect(), answer, error_.facts()), dialect::Kind::Error);
 }
 
 // The answer breaks off after content (rule 5). A continuation (contract § 5) would be tried here, before the ending.

@@ -58,7 +58,7 @@ void Relay::take_while_holding(TimeMs now, const sse::Event& event, const dialec
 
 // Never life, never a reason to commit. What doesn't fit beside the progress that is held is left out.
 void Relay::take_silence(const sse::Event& event) {
-  if (committed() && !undecided_) {
+  if (committed() && held_.empty()) {
     append(event, Kind::Silence);
     preamble_.delivered(event);
   } else if (held_bytes_.size() + event.block.size() <= kMaxHeldBytes / 2) {
@@ -68,20 +68,23 @@ void Relay::take_silence(const sse::Event& event) {
 
 void Relay::take_progress(TimeMs now, const sse::Event& event, const dialect::Meaning& meaning) {
   if (preamble_.active() && preamble_.repeats(event)) return;
-  if (committed() && !undecided_) {
+  const bool shapes = !all_goes_ && !shaping_ && Preamble::shapes_answer(event);
+  if (committed() && held_.empty() && !shapes) {
     append(event, meaning.kind);
     return preamble_.delivered(event);
   }
+  if (shapes) shaping_ = held_.size();
   hold(event, meaning.kind);
   ++held_progress_;
   if (!committed() && !deadlines_.is_set(Deadline::CommitHold)) {
     deadlines_.set(Deadline::CommitHold, now + options_.commit_hold_ms);
   }
   if (too_much_held()) {
-    if (undecided_) {
+    const bool joins = !preamble_.active() || preamble_.joins();
+    if (undecided_ || !joins) {
       start_answer(now);
     } else {
-      commit_without_content(CommitCause::Progress);
+      let_all_go();
     }
   } else if (options_.commit_hold_ms == 0) {
     commit_without_content(CommitCause::Progress);
@@ -164,7 +167,7 @@ void Relay::end_with_error(const sse::Event& event, const dialect::Meaning& mean
   } else {
     if (!meaning.text.empty() || !meaning.reasoning.empty()) append(event, Kind::Text);
     error_ = in_upstreams_words(meaning.error);
-    append_own(dialect::error_event(dialect(), answer_so_far(), error_.facts()), Kind::Error);
+    append_error();
   }
   finish({EndState::Failed, EndReason::UpstreamError});
 }

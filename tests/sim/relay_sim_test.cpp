@@ -144,6 +144,18 @@ std::size_t count(std::string_view text, std::string_view part) {
   return n;
 }
 
+// openai-responses: its numbers; other streams have none.
+bool numbers_rise(std::string_view body) {
+  constexpr std::string_view kKey = "\"sequence_number\":";
+  std::int64_t last = -1;
+  for (std::size_t at = body.find(kKey); at != std::string_view::npos; at = body.find(kKey, at + 1)) {
+    const std::int64_t number = std::stoll(std::string(body.substr(at + kKey.size(), 8)));
+    if (number <= last) return false;
+    last = number;
+  }
+  return true;
+}
+
 RelayOptions options_for(const RelaySample& sample, std::uint64_t seed) {
   Random random(seed ^ 0x5EED);
   RelayOptions options = relay_options(sample.dialect);
@@ -201,6 +213,9 @@ TEST_CASE("sim: the relay tells the truth, once and in time, whatever the upstre
       if (!repeats_text) CHECK(count(body, "Hello") <= 1);
       CHECK(count(body, "[DONE]") <= 1);
       CHECK(count(body, "event: message_stop") <= 1);
+      CHECK(count(body, "event: content_block_start") <= 1);
+      CHECK(count(body, "event: response.output_item.added") <= 1);
+      CHECK(numbers_rise(body));
 
       // Truth: complete is the provider's own word, and all of it; every other end is not passed off as one.
       if (world.end == EndState::Complete) {

@@ -81,6 +81,49 @@ TEST_CASE("preamble: content joins on only where all that was opened is open aga
   CHECK_FALSE(preamble.joins());
 }
 
+TEST_CASE("preamble: what shapes the answer is told from what is about it as a whole") {
+  for (const char* shaping :
+       {R"({"type":"content_block_start","index":0,"content_block":{"type":"text"}})",
+        R"({"type":"content_block_delta","index":0,"delta":{"type":"signature_delta"}})",
+        R"({"type":"content_block_stop","index":0})",
+        R"({"type":"response.output_item.added","output_index":0,"item":{"id":"i","type":"message"}})",
+        R"({"type":"response.content_part.added","output_index":0,"content_index":0,"part":{"type":"output_text"}})",
+        R"({"type":"response.reasoning_summary_part.added","output_index":0,"part":{"type":"summary_text"}})",
+        R"({"type":"text-start","id":"t"})", R"({"type":"reasoning-start","id":"r"})"}) {
+    CAPTURE(shaping);
+    CHECK(Preamble::shapes_answer(event(shaping)));
+  }
+  for (const char* whole :
+       {R"({"type":"message_start","message":{"id":"m"}})", R"({"type":"response.created","response":{"id":"r"}})",
+        R"({"type":"response.queued","response":{"id":"r"}})", R"({"type":"keepalive","sequence_number":3})",
+        R"({"id":"c","choices":[{"index":0,"delta":{"role":"assistant","content":""}}]})",
+        R"({"type":"start","messageId":"m"})", R"({"type":"start-step"})", R"({"type":"data-status","data":1})", "{"}) {
+    CAPTURE(whole);
+    CHECK_FALSE(Preamble::shapes_answer(event(whole)));
+  }
+}
+
+TEST_CASE("preamble: an attempt that is delivered as it came goes on so, whatever was held meanwhile") {
+  Preamble preamble;
+  preamble.next_attempt();
+  preamble.delivered(event(R"({"type":"a","sequence_number":1})"), Preamble::Numbers::Rewritten);
+  std::string later = R"({"sequence_number":4})";
+  preamble.rewrite(later);
+  CHECK(later == R"({"sequence_number":4})");
+}
+
+TEST_CASE("preamble: numbers that went nowhere are given again") {
+  Preamble preamble;
+  preamble.delivered(event(R"({"type":"a","sequence_number":0})"));
+  preamble.restart_numbers();
+  std::string next = R"({"sequence_number":5})";
+  preamble.rewrite(next);
+  CHECK(next == R"({"sequence_number":1})");
+  CHECK(preamble.last_sequence() == 0u);
+  preamble.delivered(event(next), Preamble::Numbers::Rewritten);
+  CHECK(preamble.last_sequence() == 1u);
+}
+
 TEST_CASE("preamble: what it can't read opens nothing twice and breaks nothing") {
   Preamble preamble;
   preamble.delivered(event("not json", "odd"));

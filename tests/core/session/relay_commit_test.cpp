@@ -36,10 +36,13 @@ TEST_CASE("relay: progress is held for commit_hold_ms, to the millisecond") {
     world.wait(1);
     REQUIRE(world.committed());
     CHECK(*world.committed_at == first + 2000);
-    CHECK(world.body() == sample.preamble);
+    CHECK(world.body() == sample.message);  // what opens a block waits for content
     CHECK(world.relay.state() == RelayState::Holding);
-    // From here on events are not held any more.
-    world.bytes(sample.text).bytes(sample.more_text + sample.end);
+    world.wait(20000);
+    CHECK(world.body() == sample.message);
+    world.bytes(sample.text);
+    CHECK(world.body() == sample.preamble + sample.text);
+    world.bytes(sample.more_text + sample.end);
     CHECK(world.body() == sample.whole());
   }
 }
@@ -161,6 +164,38 @@ TEST_CASE("relay: more than 16 events of progress commit") {
   CHECK(world.committed());
   CHECK(world.events.size() == session::kMaxHeldEvents + 1);
   CHECK(world.relay.state() == RelayState::Holding);
+}
+
+TEST_CASE("relay: what opens a block or an item is held within the same bounds after the commit") {
+  const RelaySample sample = anthropic_sample();
+  const std::string signature = event("content_block_delta", R"(,"index":0,"delta":{"type":"signature_delta"})");
+  const std::string pad = event("content_block_delta", R"(,"index":0,"delta":{"type":"signature_delta","signature":")" +
+                                                           std::string(session::kMaxHeldBytes, 'x') + R"("})");
+  for (const bool by_size : {false, true}) {
+    RelayWorld world(relay_options(sample.dialect));
+    world.start().head().bytes(sample.preamble).wait(2000);
+    std::string came = sample.preamble;
+    // Silence keeps its place, too.
+    world.bytes(event("ping", ""));
+    came += event("ping", "");
+    for (unsigned i = 1; i < session::kMaxHeldEvents && !by_size; ++i) {
+      CHECK(world.body() == sample.message);
+      world.bytes(signature);
+      came += signature;
+    }
+    CHECK(world.body() == sample.message);
+    const std::string last = by_size ? pad : signature;
+    world.bytes(last);
+    came += last;
+    CHECK(world.body() == came);
+    CHECK(world.relay.state() == RelayState::Holding);
+    // Now nothing is held any more.
+    world.bytes(signature);
+    CHECK(world.body() == came + signature);
+    world.bytes(sample.text + sample.more_text + sample.end);
+    CHECK(world.body() == came + signature + sample.text + sample.more_text + sample.end);
+    CHECK(world.ended(EndState::Complete, EndReason::TerminalMarker));
+  }
 }
 
 TEST_CASE("relay: more than 64 KiB of progress commit") {

@@ -52,7 +52,7 @@ TEST_CASE("relay: an answer in another dialect is not joined on to what the clie
   world.head();
   CHECK(world.ended(EndState::Failed, EndReason::UpstreamError));
   CHECK(world.relay.dialect() == first.dialect);
-  CHECK(world.body().substr(0, first.preamble.size()) == first.preamble);
+  CHECK(world.body().substr(0, first.message.size()) == first.message);
   CHECK(world.body().find("event: error\n") != std::string::npos);
   CHECK(world.body().find("[DONE]") == std::string::npos);
 

@@ -12,7 +12,8 @@ using dialect::Dialect;
 
 struct RelaySample {
   Dialect dialect = Dialect::OpenaiChat;
-  std::string preamble;   // progress only
+  std::string message;    // progress: the beginning of the answer as a whole
+  std::string preamble;   // all of the progress: after `message` what opens a block or an item
   std::string text;       // content
   std::string more_text;  // content
   std::string end;        // what finishes an answer, up to the terminal marker
@@ -34,6 +35,7 @@ inline RelaySample chat_sample(const std::string& id = "chatcmpl-1") {
   RelaySample s;
   s.dialect = Dialect::OpenaiChat;
   s.preamble = data_event(head + R"([{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}]})");
+  s.message = s.preamble;
   s.text = data_event(head + R"([{"index":0,"delta":{"content":"Hello"},"finish_reason":null}]})");
   s.more_text = data_event(head + R"([{"index":0,"delta":{"content":" world"},"finish_reason":null}]})");
   s.end = data_event(head + R"([{"index":0,"delta":{},"finish_reason":"stop"}]})") + data_event("[DONE]");
@@ -48,8 +50,9 @@ inline RelaySample responses_sample(const std::string& id = "1") {
   RelaySample s;
   s.dialect = Dialect::OpenaiResponses;
   s.brackets = true;
-  s.preamble = event("response.created", R"(,"sequence_number":0)" + response) +
-               event("response.in_progress", R"(,"sequence_number":1)" + response) +
+  s.message = event("response.created", R"(,"sequence_number":0)" + response) +
+              event("response.in_progress", R"(,"sequence_number":1)" + response);
+  s.preamble = s.message +
                event("response.output_item.added",
                      R"(,"sequence_number":2,"output_index":0,"item":{"id":"msg_)" + id +
                          R"(","type":"message","status":"in_progress","role":"assistant","content":[]})") +
@@ -81,10 +84,10 @@ inline RelaySample anthropic_sample(const std::string& id = "msg_1") {
   RelaySample s;
   s.dialect = Dialect::AnthropicMessages;
   s.brackets = true;
-  s.preamble = event("message_start", R"(,"message":{"id":")" + id +
-                                          R"(","type":"message","role":"assistant","model":"m","content":[],)"
-                                          R"("stop_reason":null,"usage":{"input_tokens":1,"output_tokens":1}})") +
-               event("content_block_start", R"(,"index":0,"content_block":{"type":"text","text":""})");
+  s.message = event("message_start", R"(,"message":{"id":")" + id +
+                                         R"(","type":"message","role":"assistant","model":"m","content":[],)"
+                                         R"("stop_reason":null,"usage":{"input_tokens":1,"output_tokens":1}})");
+  s.preamble = s.message + event("content_block_start", R"(,"index":0,"content_block":{"type":"text","text":""})");
   s.text = event("content_block_delta", R"(,"index":0,"delta":{"type":"text_delta","text":"Hello"})");
   s.more_text = event("content_block_delta", R"(,"index":0,"delta":{"type":"text_delta","text":" world"})");
   s.end = event("content_block_stop", R"(,"index":0)") +
@@ -100,8 +103,8 @@ inline RelaySample ai_sdk_sample() {
   RelaySample s;
   s.dialect = Dialect::AiSdkUi;
   s.brackets = true;
-  s.preamble = data_event(R"({"type":"start","messageId":"m1"})") + data_event(R"({"type":"start-step"})") +
-               data_event(R"({"type":"text-start","id":"t1"})");
+  s.message = data_event(R"({"type":"start","messageId":"m1"})") + data_event(R"({"type":"start-step"})");
+  s.preamble = s.message + data_event(R"({"type":"text-start","id":"t1"})");
   s.text = data_event(R"({"type":"text-delta","id":"t1","delta":"Hello"})");
   s.more_text = data_event(R"({"type":"text-delta","id":"t1","delta":" world"})");
   s.end = data_event(R"({"type":"text-end","id":"t1"})") + data_event(R"({"type":"finish-step"})") +
