@@ -25,8 +25,8 @@ enum class FinishStyle : std::uint8_t { Stop, Length, Error };
 /// The dialect's own ending for an answer that broke off: every open block closed, usage kept, the terminal marker
 /// last; legal for the official SDK of the dialect. With FinishStyle::Error the error event instead of an ending, and
 /// so too where no ending would be legal: without answer.progress, and for a tool call that is open (a caller has an
-/// error of its own to tell then). A finish reason that has been given is not given again (with
-/// several choices it is, since it is not kept which of them have theirs). `answer_text`: all of the
+/// error of its own to tell then). A finish reason that has been given is not given again, nor is
+/// usage. `answer_text`: all of the
 /// answer's text, refusal text included (answer.text_bytes bytes); openai-responses repeats it, the others ignore it.
 /// Opaque streams have no ending: the list is empty.
 std::vector<OwnEvent> ending(Dialect dialect, const Answer& answer, FinishStyle style, std::string_view answer_text);

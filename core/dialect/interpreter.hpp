@@ -1,6 +1,7 @@
 // From an event to what it means in its dialect, and from the events so far to what an end of stream means.
 #pragma once
 
+#include <bitset>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -66,11 +67,13 @@ struct Answer {
   int open_index = -1;
   int open_content_index = -1;
   std::string open_id;
-  Kind open_kind = Kind::Silence;    // Text, Refusal, Reasoning or ToolFragment; Progress for a block of another kind
-  std::uint64_t open_text_from = 0;  // text_bytes where the open block's or part's text began
-  int last_index = -1;               // the highest index of a block, item or choice
-  bool step_open = false;            // ai-sdk-ui: a step has been started and not finished
-  bool legacy_completion = false;    // openai-chat: chunks of the older completions endpoint
+  Kind open_kind = Kind::Silence;     // Text, Refusal, Reasoning or ToolFragment; Progress for a block of another kind
+  std::uint64_t open_text_from = 0;   // text_bytes where the open block's or part's text began
+  int last_index = -1;                // the highest index of a block, item or choice
+  bool step_open = false;             // ai-sdk-ui: a step has been started and not finished
+  bool legacy_completion = false;     // openai-chat: chunks of the older completions endpoint
+  bool usage_alone = false;           // openai-chat: usage came in a chunk of its own, as the last one does
+  std::bitset<128> finished_choices;  // openai-chat: by index; 128 is the most that the API has
   std::vector<std::uint64_t> open_tools;  // indices, or hashes of ids, of the tool calls that are open
 
   std::string usage_json;   // the last usage object seen, as it came; at most kMaxUsage bytes, else empty

@@ -8,7 +8,7 @@
 namespace tidemark::dialect::openai_chat {
 namespace {
 
-constexpr std::uint64_t kMaxChoices = 128;  // of the API's `n`
+using Choices = decltype(Answer::finished_choices);
 
 struct Delta {
   JsonString content;
@@ -89,7 +89,15 @@ void read_delta(Reading& reading, Delta& delta) {
   }
 }
 
-void read_choice(Reading& reading, std::uint64_t& last_index, bool& legacy) {
+// What a chunk's choices say of the answer.
+struct ChoicesRead {
+  std::size_t count = 0;
+  std::size_t last_index = 0;
+  bool legacy = false;
+  Choices finished;
+};
+
+void read_choice(Reading& reading, ChoicesRead& read) {
   JsonReader& json = reading.json;
   Choice choice;
   for (const Word key : json.members()) {
@@ -114,7 +122,7 @@ void read_choice(Reading& reading, std::uint64_t& last_index, bool& legacy) {
 
   const Delta& delta = choice.delta;
   const JsonString& reasoning = delta.reasoning_content.raw.empty() ? delta.reasoning : delta.reasoning_content;
-  if (choice.text) legacy = true;
+  if (choice.text) read.legacy = true;
   if (choice.index == 0) {
     reading.take_text(delta.content);
     reading.take_text(choice.text);
@@ -130,12 +138,17 @@ void read_choice(Reading& reading, std::uint64_t& last_index, bool& legacy) {
     reading.is_error = true;
     if (!reading.error.code) reading.error.code = choice.finish_reason;
   }
-  last_index = std::max(last_index, std::min(choice.index, kMaxChoices - 1));
+  const std::size_t index = std::min<std::size_t>(choice.index, read.finished.size() - 1);
+  if (kKeepsForEnding && finish != Finish::None) read.finished.set(index);
+  read.last_index = std::max(read.last_index, index);
+  ++read.count;
 }
 
-void keep_choices(Answer& answer, std::uint64_t last_index) {
-  answer.last_index = std::max(answer.last_index, static_cast<int>(last_index));
-  if (last_index > 0) answer.several_choices = true;
+void keep_choices(Answer& answer, const ChoicesRead& read) {
+  answer.last_index = std::max(answer.last_index, static_cast<int>(read.last_index));
+  if constexpr (kKeepsForEnding) answer.finished_choices |= read.finished;
+  if (read.last_index > 0) answer.several_choices = true;
+  if (read.legacy) answer.legacy_completion = true;
 }
 
 void keep_tool_call(Answer& answer, const Reading& reading) {
@@ -166,9 +179,8 @@ bool read(Reading& reading) {
     return true;
   }
   JsonReader& json = reading.json;
-  std::uint64_t last_index = 0;
+  ChoicesRead choices;
   bool has_choices = false;
-  bool legacy = false;
   bool flat_error = word_of(reading.event.name) == Word::Error;
   ErrorFields flat;
   const bool is_object = json.type() == JsonType::Object;
@@ -176,7 +188,7 @@ bool read(Reading& reading) {
     switch (word) {
       case Word::Choices:
         has_choices = json.type() == JsonType::Array;
-        for ([[maybe_unused]] JsonReader& choice : json.elements()) read_choice(reading, last_index, legacy);
+        for ([[maybe_unused]] JsonReader& choice : json.elements()) read_choice(reading, choices);
         break;
       case Word::Id:
         json.string(reading.id);
@@ -212,19 +224,23 @@ bool read(Reading& reading) {
   if (reading.is_error || reading.challenge) return true;
   Answer& answer = reading.answer;
   answer.progress = true;
-  if (legacy) answer.legacy_completion = true;
-  keep_choices(answer, last_index);
+  if (kKeepsForEnding && !reading.usage.empty()) answer.usage_alone = choices.count == 0;
+  keep_choices(answer, choices);
   keep_tool_call(answer, reading);
   return true;
 }
 
 void end(const Answer& answer, FinishStyle style, OwnEvents& out) {
-  if (answer.finish == Finish::None || answer.several_choices) {
+  Choices open;
+  for (int index = 0; index <= std::max(answer.last_index, 0); ++index) open.set(static_cast<std::size_t>(index));
+  open &= ~answer.finished_choices;
+  if (open.any()) {
     std::string data;
     JsonWriter json(data);
     begin_chunk(json, answer);
-    for (int index = 0; index <= std::max(answer.last_index, 0); ++index) {
-      json.begin_object().number_field("index", static_cast<std::uint64_t>(index));
+    for (std::size_t index = 0; index < open.size(); ++index) {
+      if (!open[index]) continue;
+      json.begin_object().number_field("index", index);
       if (answer.legacy_completion) {
         json.field("text", "");
       } else {
@@ -235,7 +251,7 @@ void end(const Answer& answer, FinishStyle style, OwnEvents& out) {
     json.end_array().end_object();
     out.push_back({"", std::move(data)});
   }
-  if (!answer.usage_json.empty()) {
+  if (!answer.usage_json.empty() && !answer.usage_alone) {
     std::string data;
     JsonWriter json(data);
     begin_chunk(json, answer).end_array().raw_field("usage", answer.usage_json).end_object();

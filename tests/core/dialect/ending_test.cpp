@@ -68,6 +68,38 @@ TEST_CASE("openai-chat: every choice is finished") {
   CHECK(Json::parse(ending(Dialect::OpenaiChat, many, FinishStyle::Stop, "")[0].data).at("choices").size() == 128);
 }
 
+TEST_CASE("openai-chat: a choice that is finished is not finished again") {
+  const auto chunk = [](int index, const char* rest) {
+    return R"({"id":"c","created":7,"model":"m","choices":[{"index":)" + std::to_string(index) + rest + "}]}";
+  };
+  std::vector<std::string> events = {chunk(0, R"(,"delta":{"content":"a"})"), chunk(1, R"(,"delta":{"content":"b"})"),
+                                     chunk(2, R"(,"delta":{"content":"c"})"),
+                                     chunk(0, R"(,"delta":{},"finish_reason":"stop")"),
+                                     chunk(2, R"(,"delta":{},"finish_reason":"length")")};
+  const auto rest = ending(Dialect::OpenaiChat, after(Dialect::OpenaiChat, events), FinishStyle::Stop, "a");
+  REQUIRE(rest.size() == 2);
+  const Json choices = Json::parse(rest[0].data).at("choices");
+  REQUIRE(choices.size() == 1);
+  CHECK(choices[0].at("index") == 1);
+  events.push_back(chunk(1, R"(,"delta":{},"finish_reason":"stop")"));
+  CHECK(data_of(ending(Dialect::OpenaiChat, after(Dialect::OpenaiChat, events), FinishStyle::Stop, "a")) ==
+        Lines{"[DONE]"});
+}
+
+TEST_CASE("openai-chat: usage that came in a chunk of its own is not told again") {
+  const std::string usage = R"({"id":"c1","choices":[],"usage":{"total_tokens":3}})";
+  const Answer told = after(Dialect::OpenaiChat, {kChatChunk, usage});
+  CHECK(ending(Dialect::OpenaiChat, told, FinishStyle::Stop, "a").size() == 2);
+  for (const OwnEvent& event : ending(Dialect::OpenaiChat, told, FinishStyle::Stop, "a")) {
+    CHECK(event.data.find("usage") == std::string::npos);
+  }
+  // Later usage, beside text, is not what a client waits for.
+  const Answer later =
+      after(Dialect::OpenaiChat,
+            {kChatChunk, usage, R"({"choices":[{"index":0,"delta":{"content":"b"}}],"usage":{"total_tokens":4}})"});
+  CHECK(ending(Dialect::OpenaiChat, later, FinishStyle::Stop, "ab").size() == 3);
+}
+
 TEST_CASE("openai-chat: the older completions") {
   const Answer answer =
       after(Dialect::OpenaiChat, {R"({"id":"c","created":7,"model":"m","choices":[{"text":"a","index":0}]})"});
