@@ -286,7 +286,6 @@ void Relay::end_of_events(TimeMs now, Cut cut, std::string_view message) {
 // ---- The clock
 
 void Relay::due(TimeMs now, Deadline deadline) {
-  constexpr std::string_view kSilent = "the upstream sent nothing in time";
   switch (deadline) {
     case Deadline::CommitHold:
       return commit_without_content(CommitCause::Progress);
@@ -295,11 +294,11 @@ void Relay::due(TimeMs now, Deadline deadline) {
       if (state_ == RelayState::Peeking) return judge_body(now, false);
       return commit_without_content(CommitCause::HoldMax);
     case Deadline::FirstByte:
-      if (state_ == RelayState::Peeking) return judge_body(now, false);
+      if (state_ == RelayState::Peeking) return judge_silence(now);
       if (!repeat(now, Loss::Silent)) fail(Loss::Silent, kSilent);
       return;
     case Deadline::Idle:
-      if (state_ == RelayState::Peeking) return judge_body(now, false);
+      if (state_ == RelayState::Peeking) return judge_silence(now);
       return end_of_events(now, Cut::Silent, kSilent);
     case Deadline::Drain:
       leave_attempt(retry::Outcome::Neutral);

@@ -244,6 +244,7 @@ class Relay {
   enum class Cut : std::uint8_t { EndOfBody, Broken, Silent, TooLarge, Shutdown, LogLimit, ClientGone };
 
   static constexpr std::string_view kNoAnswer = "the stream ended without an answer";
+  static constexpr std::string_view kSilent = "the upstream sent nothing in time";
 
   struct Plan {
     EndState state = EndState::Complete;
@@ -272,14 +273,19 @@ class Relay {
   void take_other_head(TimeMs now);
   void peek(TimeMs now, std::string_view chunk);
   void judge_body(TimeMs now, bool whole);
+  bool take_no_answer(TimeMs now);
+  void judge_silence(TimeMs now);
   void lose_body(TimeMs now, std::string_view message);
   bool try_another_key(TimeMs now);
   void pass_through(bool whole);
   RelayAction& push_peeked(RelayAction::Kind kind);
   bool is_challenge() const;
   bool matches_pattern(std::string_view text) const;
+  bool misses_stream() const;
+  bool begins_stream_unnamed() const;
   bool is_worth_a_look() const;
   static bool is_no_event_stream(std::string_view beginning);
+  dialect::Interpreter error_reader() const;
   RelayError upstream_said() const;
 
   // relay_events.cpp: what events mean for the stream
@@ -321,7 +327,9 @@ class Relay {
   bool repeat(TimeMs now, Loss loss);
   bool may_repeat(Loss loss) const;
   void note(Loss loss);
+  bool repeat_after_error(TimeMs now, const dialect::ErrorInfo& info);
   void fail(Loss loss, std::string_view message);
+  void fail_with(const dialect::ErrorInfo& info);
   void challenged();
   void give_up(const RelayError& error, Plan plan);
   void append_error();

@@ -94,6 +94,20 @@ void Relay::fail(Loss loss, std::string_view message) {
   give_up(error, {EndState::Failed, reason});
 }
 
+// As repeat(), but what is final by its own account is not repeated.
+bool Relay::repeat_after_error(TimeMs now, const dialect::ErrorInfo& info) {
+  return !is_final(info) && repeat(now, Loss::ErrorEvent);
+}
+
+// The upstream has told an error instead of an answer, and there is no other attempt.
+void Relay::fail_with(const dialect::ErrorInfo& info) {
+  const RelayError error = in_upstreams_words(info);
+  if (!is_final(info)) return fail(Loss::ErrorEvent, error.message);
+  note(Loss::ErrorEvent);
+  leave_attempt(retry::Outcome::Neutral);
+  give_up(error, {EndState::Failed, EndReason::UpstreamError});
+}
+
 void Relay::challenged() {
   note(Loss::Challenge);
   leave_attempt(retry::Outcome::Challenge);

@@ -3,7 +3,6 @@
 
 #include "core/dialect/challenge.hpp"
 #include "core/session/relay.hpp"
-#include "core/session/upstream_error.hpp"
 
 namespace tidemark::session {
 
@@ -102,17 +101,11 @@ void Relay::take_finish_without_content(TimeMs now, const sse::Event& event, con
 }
 
 void Relay::take_error_without_content(TimeMs now, const sse::Event& event, const dialect::Meaning& meaning) {
-  const bool final = is_final(meaning.error);
-  if (!final && repeat(now, Loss::ErrorEvent)) return;
+  if (repeat_after_error(now, meaning.error)) return;
+  if (!committed()) return fail_with(meaning.error);
   note(Loss::ErrorEvent);
-  if (committed()) {
-    drop_held();
-    return end_with_error(event, meaning);
-  }
-  const RelayError error = in_upstreams_words(meaning.error);
-  if (!final) return fail(Loss::ErrorEvent, error.message);
-  leave_attempt(retry::Outcome::Neutral);
-  give_up(error, {EndState::Failed, EndReason::UpstreamError});
+  drop_held();
+  end_with_error(event, meaning);
 }
 
 // ---- Content, and after it

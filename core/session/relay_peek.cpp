@@ -1,7 +1,11 @@
 // Bodies that are no event stream: told from a challenge, then handed on, or taken for a failed attempt.
+#include <algorithm>
 #include <array>
+#include <string>
+#include <utility>
 
 #include "core/dialect/challenge.hpp"
+#include "core/dialect/json_reader.hpp"
 #include "core/retry/key_ring.hpp"
 #include "core/session/media_type.hpp"
 #include "core/session/relay.hpp"
@@ -26,12 +30,48 @@ bool agree(std::string_view a, std::string_view b) {
   return a.substr(0, common) == b.substr(0, common);
 }
 
+std::string_view without_leading_space(std::string_view body) {
+  const std::size_t first = body.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
+  return first == std::string_view::npos ? std::string_view() : body.substr(first);
+}
+
+// A field of an event stream, or a comment.
+constexpr std::array<std::string_view, 5> kEventStreamBeginnings{"data:", "event:", "id:", "retry:", ":"};
+
+bool begins_as_event_stream(std::string_view body) {
+  return std::any_of(kEventStreamBeginnings.begin(), kEventStreamBeginnings.end(),
+                     [&](std::string_view field) { return body.starts_with(field); });
+}
+
+// Nothing, or what may still turn out to be nothing or an event stream.
+bool is_undecided(std::string_view body) {
+  return body.empty() || agree(body, "null") ||
+         std::any_of(kEventStreamBeginnings.begin(), kEventStreamBeginnings.end(),
+                     [&](std::string_view field) { return agree(body, field); });
+}
+
+// White space, null, or an object without members.
+bool says_nothing(std::string_view body) {
+  dialect::JsonReader json(body);
+  if (json.type() != dialect::JsonType::Object) return json.raw() == "null" ? json.at_end() : body.empty();
+  std::size_t members = 0;
+  json.object([&](std::string_view) {
+    ++members;
+    json.skip();
+  });
+  return members == 0 && json.at_end();
+}
+
+// {"code":200,"message":"success",…}: nobody's error.
+bool names_success(std::string_view code) {
+  return code == "0" || (code.size() == 3 && code[0] == '2' && code.find_first_not_of("0123456789") == code.npos);
+}
+
 // By the first bytes: a JSON object, a page, a data line or the frame's bare words. Anything else, be it JSON (Gemini
 // streams an array) or text that is streamed, need not wait.
 bool may_become_challenge(std::string_view body) {
-  const std::size_t first = body.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
-  if (first == std::string_view::npos) return true;
-  body.remove_prefix(first);
+  body = without_leading_space(body);
+  if (body.empty()) return true;
   return body[0] == '{' || body[0] == '<' || agree(body, "data:") || agree(body, "FAIL_SYS_") || agree(body, "RGV587");
 }
 
@@ -47,6 +87,12 @@ void Relay::take_other_head(TimeMs now) {
 void Relay::peek(TimeMs now, std::string_view chunk) {
   peeked_.append(chunk);
   beat(now);
+  if (begins_stream_unnamed()) {
+    if (foreign_) return refuse_to_join();
+    const std::string body = std::exchange(peeked_, {});
+    move(RelaySignal::Stream);
+    return parse(now, body);
+  }
   if (!is_worth_a_look()) return judge_body(now, false);
   if (peeked_.size() >= dialect::kMaxChallengeBytes) return judge_body(now, false);
   // Looked at again when it has doubled, so that the work stays linear.
@@ -55,7 +101,17 @@ void Relay::peek(TimeMs now, std::string_view chunk) {
   if (is_challenge()) challenged();
 }
 
+// The head of a success that announces something else than the event stream that was asked for.
+bool Relay::misses_stream() const { return options_.expects_stream && is_success(status_) && !stream_head_; }
+
+// An event stream under another name, or none: clients take it for one all the same.
+bool Relay::begins_stream_unnamed() const {
+  return misses_stream() && media_type(content_type_) != MediaType::Html &&
+         begins_as_event_stream(without_leading_space(peeked_));
+}
+
 bool Relay::is_worth_a_look() const {
+  if (misses_stream() && is_undecided(without_leading_space(peeked_))) return true;
   switch (media_type(content_type_)) {
     case MediaType::Other:
       return false;
@@ -92,6 +148,7 @@ void Relay::judge_body(TimeMs now, bool whole) {
   // Beyond, it is the look that is cut, not the body.
   const bool is_all = peeked_.size() < dialect::kMaxChallengeBytes;
   if (is_all && dialect::is_cut_challenge_body(content_type_, peeked_, dialect::BodyEnd::Proper)) return challenged();
+  if (whole && is_all && (misses_stream() || stream_head_) && take_no_answer(now)) return;
   if (stream_head_) {
     if (!repeat(now, Loss::Empty)) fail(Loss::Empty, upstream_said().message);
     return;
@@ -99,6 +156,29 @@ void Relay::judge_body(TimeMs now, bool whole) {
   if (try_another_key(now)) return;
   if (may_pass(status_) && repeat(now, Loss::Status)) return;
   pass_through(whole);
+}
+
+// A whole body under a success that has nothing in it, or an error: no client is to take that for an answer. False: it
+// is neither.
+bool Relay::take_no_answer(TimeMs now) {
+  const std::string_view body = without_leading_space(peeked_);
+  if (says_nothing(body)) {
+    if (!repeat(now, Loss::Empty)) fail(Loss::Empty, kNoAnswer);
+    return true;
+  }
+  sse::Event event;
+  event.data = body;
+  dialect::Interpreter reader = error_reader();
+  const dialect::Meaning meaning = reader.interpret(event);
+  if (meaning.kind != dialect::Kind::Error || names_success(meaning.error.code)) return false;
+  if (!repeat_after_error(now, meaning.error)) fail_with(meaning.error);
+  return true;
+}
+
+// Nothing has come for too long.
+void Relay::judge_silence(TimeMs now) {
+  if (!misses_stream() || !without_leading_space(peeked_).empty()) return judge_body(now, false);
+  if (!repeat(now, Loss::Silent)) fail(Loss::Silent, kSilent);
 }
 
 // The connection was lost in the middle of the body.
@@ -140,12 +220,16 @@ RelayAction& Relay::push_peeked(RelayAction::Kind kind) {
   return action;
 }
 
+dialect::Interpreter Relay::error_reader() const {
+  const bool known = dialect() != dialect::Dialect::Opaque;
+  return dialect::Interpreter(known ? dialect() : dialect::Dialect::OpenaiChat);
+}
+
 RelayError Relay::upstream_said() const {
   RelayError error = own_error(502, "upstream_error", "upstream_error", {}, 0);
   sse::Event event;
   event.data = peeked_;
-  const bool opaque = dialect() == dialect::Dialect::Opaque;
-  dialect::Interpreter reader(opaque ? dialect::Dialect::OpenaiChat : dialect());
+  dialect::Interpreter reader = error_reader();
   const dialect::Meaning meaning = reader.interpret(event);
   if (meaning.kind == dialect::Kind::Error && !meaning.error.message.empty()) {
     error.message = meaning.error.message;

@@ -23,7 +23,7 @@ inline constexpr int kRelayStateCount = 9;
 
 enum class RelaySignal : std::uint8_t {
   Send,       // an attempt goes out
-  Stream,     // the head of an event stream
+  Stream,     // the head of an event stream, or its first bytes under another name
   OtherBody,  // a head, or first bytes, of something else
   Content,    // content, or an answer that is one without content (a length limit, a content filter)
   LastWord,   // the terminal marker
@@ -41,13 +41,14 @@ struct RelayTransition {
 
 /// Every legal transition; docs/state-machines.md draws this table. A continuation (contract § 5) would add Flowing on
 /// Lose.
-inline constexpr std::array<RelayTransition, 20> kRelayTransitions{{
+inline constexpr std::array<RelayTransition, 21> kRelayTransitions{{
     {RelayState::Idle, RelaySignal::Send, RelayState::Asking},
     {RelayState::Idle, RelaySignal::Finish, RelayState::Over},
     {RelayState::Asking, RelaySignal::Stream, RelayState::Holding},
     {RelayState::Asking, RelaySignal::OtherBody, RelayState::Peeking},
     {RelayState::Asking, RelaySignal::Lose, RelayState::Waiting},
     {RelayState::Asking, RelaySignal::Finish, RelayState::Over},
+    {RelayState::Peeking, RelaySignal::Stream, RelayState::Holding},
     {RelayState::Peeking, RelaySignal::HandOn, RelayState::Passing},
     {RelayState::Peeking, RelaySignal::Lose, RelayState::Waiting},
     {RelayState::Peeking, RelaySignal::Finish, RelayState::Over},

@@ -37,8 +37,7 @@ const std::vector<Case>& foreign_shapes() {
   constexpr const char* kAnthropic = R"({"type":"error","error":{"type":"overloaded_error","message":"boom"}})";
   constexpr const char* kAnthropicBare = R"({"type":"error","error":{"type":"api_error","message":"boom"}})";
   static const std::vector<Case> all{
-      {chat_sample(), data_event(R"({"type":"error","message":"boom","code":"server_error"})"), "",
-       kChat},
+      {chat_sample(), data_event(R"({"type":"error","message":"boom","code":"server_error"})"), "", kChat},
       {chat_sample(), data_event(R"({"object":"error","message":"boom","type":"server_error","code":500})"), "",
        kChatTyped},
       {chat_sample(), named("error", R"({"message":"boom","code":"server_error"})"), "", kChat},
