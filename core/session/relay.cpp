@@ -46,6 +46,7 @@ void Relay::handle_head(TimeMs now, unsigned attempt, const UpstreamHead& head) 
   if (!running(attempt) || state_ != RelayState::Asking) return;
   status_ = head.status;
   content_type_ = head.content_type;
+  coding_ = head.coding;
   challenge_header_ = head.challenge_header;
   own_key_ = head.own_key;
   another_key_ = head.another_key;
@@ -60,12 +61,12 @@ void Relay::handle_head(TimeMs now, unsigned attempt, const UpstreamHead& head) 
   beat(now);
 }
 
-void Relay::handle_bytes(TimeMs now, unsigned attempt, std::string_view chunk) {
+void Relay::handle_bytes(TimeMs now, unsigned attempt, std::string_view chunk, std::string_view readable) {
   begin();
   if (!running(attempt) || chunk.empty()) return;
   switch (state_) {
     case RelayState::Peeking:
-      return peek(now, chunk);
+      return peek(now, chunk, readable);
     case RelayState::Holding:
     case RelayState::Flowing:
     case RelayState::Draining:
@@ -199,7 +200,9 @@ void Relay::send_attempt(TimeMs now) {
   status_ = 0;
   retry_after_.reset();
   content_type_.clear();
+  coding_ = BodyCoding::None;
   peeked_.clear();
+  readable_.clear();
   next_look_ = 0;
   parser_.reset();
   interpreter_.reset();
@@ -222,7 +225,7 @@ void Relay::parse(TimeMs now, std::string_view chunk) {
     // No field of an event stream begins so: a JSON or HTML body, or a challenge's bare words, under a false name.
     if (first_byte_seen_ && is_no_event_stream(chunk.substr(first))) {
       move(RelaySignal::OtherBody);
-      return peek(now, chunk);
+      return peek(now, chunk, {});
     }
   }
   const unsigned attempt = attempt_;

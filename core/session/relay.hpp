@@ -65,12 +65,20 @@ inline constexpr TimeMs kMaxRetryAfterMs = 59000;
 /// After the terminal marker: how long EOF is waited for.
 inline constexpr TimeMs kDrainMs = 250;
 
+/// What the bytes of a body are, as handle_bytes() gets them.
+enum class BodyCoding : std::uint8_t {
+  None,        // what they say
+  Readable,    // compressed; what they say comes beside them
+  Unreadable,  // compressed, and what they say is not known
+};
+
 /// What of an attempt's head matters here. Empty view: header absent. Views need to live during the call only.
 struct UpstreamHead {
   int status = 0;
   std::string_view content_type;
   std::string_view retry_after;
   std::string_view retry_after_ms;
+  BodyCoding coding = BodyCoding::None;
   std::int64_t unix_now_ms = 0;   // wall clock, for a Retry-After that is a date
   bool challenge_header = false;  // dialect::is_challenge_header() held for one of the headers
   bool own_key = false;           // the attempt went out with one of the upstream's `api_keys`
@@ -199,7 +207,9 @@ class Relay {
   /// and ends the stream where it succeeds.
   void set_dialect(std::optional<dialect::Dialect> spoken);
   void handle_head(TimeMs now, unsigned attempt, const UpstreamHead& head);
-  void handle_bytes(TimeMs now, unsigned attempt, std::string_view chunk);
+  /// `readable`: what the chunk says, where the body is compressed; as much of it as is looked at is enough, that is
+  /// dialect::kMaxChallengeBytes in all. What is handed on are the chunks. An event stream must come uncompressed.
+  void handle_bytes(TimeMs now, unsigned attempt, std::string_view chunk, std::string_view readable = {});
   /// The body is over, as its framing says or, without framing, because the connection was closed.
   void handle_eof(TimeMs now, unsigned attempt);
   /// `message` says what went wrong, for people; it must not hold a credential.
@@ -271,7 +281,8 @@ class Relay {
 
   // relay_peek.cpp: bodies that are no event stream
   void take_other_head(TimeMs now);
-  void peek(TimeMs now, std::string_view chunk);
+  void peek(TimeMs now, std::string_view chunk, std::string_view readable);
+  std::string_view body_text() const { return coding_ == BodyCoding::None ? peeked_ : readable_; }
   void judge_body(TimeMs now, bool whole);
   bool take_no_answer(TimeMs now);
   void judge_silence(TimeMs now);
@@ -371,7 +382,9 @@ class Relay {
   int status_ = 0;
   std::optional<TimeMs> retry_after_;
   std::string content_type_;
+  BodyCoding coding_ = BodyCoding::None;
   std::string peeked_;
+  std::string readable_;  // what peeked_ says, where it is compressed
   std::size_t next_look_ = 0;
   sse::Parser parser_;
   std::optional<dialect::Interpreter> interpreter_;

@@ -84,8 +84,9 @@ void Relay::take_other_head(TimeMs now) {
   if (!is_worth_a_look()) judge_body(now, false);
 }
 
-void Relay::peek(TimeMs now, std::string_view chunk) {
+void Relay::peek(TimeMs now, std::string_view chunk, std::string_view readable) {
   peeked_.append(chunk);
+  if (coding_ != BodyCoding::None) readable_.append(readable);
   beat(now);
   if (begins_stream_unnamed()) {
     if (foreign_) return refuse_to_join();
@@ -94,10 +95,10 @@ void Relay::peek(TimeMs now, std::string_view chunk) {
     return parse(now, body);
   }
   if (!is_worth_a_look()) return judge_body(now, false);
-  if (peeked_.size() >= dialect::kMaxChallengeBytes) return judge_body(now, false);
+  if (std::max(peeked_.size(), readable_.size()) >= dialect::kMaxChallengeBytes) return judge_body(now, false);
   // Looked at again when it has doubled, so that the work stays linear.
-  if (peeked_.size() < next_look_) return;
-  next_look_ = 2 * peeked_.size();
+  if (body_text().size() < next_look_) return;
+  next_look_ = 2 * body_text().size();
   if (is_challenge()) challenged();
 }
 
@@ -106,12 +107,13 @@ bool Relay::misses_stream() const { return options_.expects_stream && is_success
 
 // An event stream under another name, or none: clients take it for one all the same.
 bool Relay::begins_stream_unnamed() const {
-  return misses_stream() && media_type(content_type_) != MediaType::Html &&
-         begins_as_event_stream(without_leading_space(peeked_));
+  return misses_stream() && coding_ == BodyCoding::None && media_type(content_type_) != MediaType::Html &&
+         begins_as_event_stream(without_leading_space(body_text()));
 }
 
 bool Relay::is_worth_a_look() const {
-  if (misses_stream() && is_undecided(without_leading_space(peeked_))) return true;
+  if (coding_ == BodyCoding::Unreadable) return false;
+  if (misses_stream() && is_undecided(without_leading_space(body_text()))) return true;
   switch (media_type(content_type_)) {
     case MediaType::Other:
       return false;
@@ -123,11 +125,12 @@ bool Relay::is_worth_a_look() const {
     case MediaType::PlainText:
       break;
   }
-  return !is_success(status_) || may_become_challenge(peeked_);
+  return !is_success(status_) || may_become_challenge(body_text());
 }
 
 bool Relay::is_challenge() const {
-  return challenge_header_ || dialect::is_challenge_body(status_, content_type_, peeked_) || matches_pattern(peeked_);
+  return challenge_header_ || dialect::is_challenge_body(status_, content_type_, body_text()) ||
+         matches_pattern(body_text());
 }
 
 // `challenge_patterns` of the configuration.
@@ -146,8 +149,9 @@ bool Relay::is_no_event_stream(std::string_view beginning) {
 void Relay::judge_body(TimeMs now, bool whole) {
   if (is_challenge()) return challenged();
   // Beyond, it is the look that is cut, not the body.
-  const bool is_all = peeked_.size() < dialect::kMaxChallengeBytes;
-  if (is_all && dialect::is_cut_challenge_body(content_type_, peeked_, dialect::BodyEnd::Proper)) return challenged();
+  const bool is_all = body_text().size() < dialect::kMaxChallengeBytes;
+  if (is_all && dialect::is_cut_challenge_body(content_type_, body_text(), dialect::BodyEnd::Proper))
+    return challenged();
   if (whole && is_all && (misses_stream() || stream_head_) && take_no_answer(now)) return;
   if (stream_head_) {
     if (!repeat(now, Loss::Empty)) fail(Loss::Empty, upstream_said().message);
@@ -161,7 +165,7 @@ void Relay::judge_body(TimeMs now, bool whole) {
 // A whole body under a success that has nothing in it, or an error: no client is to take that for an answer. False: it
 // is neither.
 bool Relay::take_no_answer(TimeMs now) {
-  const std::string_view body = without_leading_space(peeked_);
+  const std::string_view body = without_leading_space(body_text());
   if (says_nothing(body)) {
     if (!repeat(now, Loss::Empty)) fail(Loss::Empty, kNoAnswer);
     return true;
@@ -177,14 +181,14 @@ bool Relay::take_no_answer(TimeMs now) {
 
 // Nothing has come for too long.
 void Relay::judge_silence(TimeMs now) {
-  if (!misses_stream() || !without_leading_space(peeked_).empty()) return judge_body(now, false);
+  if (!misses_stream() || !without_leading_space(body_text()).empty()) return judge_body(now, false);
   if (!repeat(now, Loss::Silent)) fail(Loss::Silent, kSilent);
 }
 
 // The connection was lost in the middle of the body.
 void Relay::lose_body(TimeMs now, std::string_view message) {
   if (is_challenge()) return challenged();
-  if (dialect::is_cut_challenge_body(content_type_, peeked_, dialect::BodyEnd::Lost)) return challenged();
+  if (dialect::is_cut_challenge_body(content_type_, body_text(), dialect::BodyEnd::Lost)) return challenged();
   if (try_another_key(now)) return;
   const Loss loss = stream_head_ ? Loss::Empty : may_pass(status_) ? Loss::Status : Loss::Unreachable;
   if (repeat(now, loss)) return;
@@ -210,6 +214,7 @@ void Relay::pass_through(bool whole) {
   deadlines_.clear_all();
   push_peeked(RelayAction::Kind::PassThrough).whole = whole;
   std::string().swap(peeked_);
+  std::string().swap(readable_);
 }
 
 RelayAction& Relay::push_peeked(RelayAction::Kind kind) {
@@ -228,7 +233,7 @@ dialect::Interpreter Relay::error_reader() const {
 RelayError Relay::upstream_said() const {
   RelayError error = own_error(502, "upstream_error", "upstream_error", {}, 0);
   sse::Event event;
-  event.data = peeked_;
+  event.data = body_text();
   dialect::Interpreter reader = error_reader();
   const dialect::Meaning meaning = reader.interpret(event);
   if (meaning.kind == dialect::Kind::Error && !meaning.error.message.empty()) {

@@ -6,7 +6,11 @@
 #include <algorithm>
 #include <array>
 
+#include "native/http/message.hpp"
+
 namespace tidemark::http {
+
+bool is_gzip(std::string_view coding) { return equal_names(coding, "gzip") || equal_names(coding, "x-gzip"); }
 
 struct GzipDecoder::Impl {
   z_stream stream{};

@@ -8,6 +8,9 @@
 
 namespace tidemark::http {
 
+/// Whether a Content-Encoding names it; x-gzip is the same (RFC 9110 § 8.4.1.3).
+bool is_gzip(std::string_view coding);
+
 /// Sans-I/O. Costs some 40 kB; what it hands out at once is at most kOutput, however well it was compressed.
 class GzipDecoder {
  public:

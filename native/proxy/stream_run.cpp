@@ -107,6 +107,7 @@ void StreamRun::on_head(const http::ResponseHead& head) {
   }
   move_on_ = may_be_other_elsewhere(head_.status) || (retry::is_key_status(head_.status) && !another_here);
   session::UpstreamHead facts = facts_of(head_, context_.loop.unix_now_ms());
+  facts.coding = readable_.begin(head_.headers);
   facts.own_key = sent_.back().key.has_value();
   facts.another_key = another_here || another_elsewhere;
   relay_.handle_head(time, relay_.attempts(), facts);
@@ -114,7 +115,7 @@ void StreamRun::on_head(const http::ResponseHead& head) {
 }
 
 void StreamRun::on_body(std::string_view bytes) {
-  relay_.handle_bytes(now(), relay_.attempts(), bytes);
+  relay_.handle_bytes(now(), relay_.attempts(), bytes, readable_.read(bytes));
   carry_out();
 }
 
@@ -244,9 +245,11 @@ void StreamRun::tell_refusal_again() {
   KeyRefusal refusal = context_.upstreams.last_refusal(upstream, now());
   const unsigned attempt = relay_.attempts();
   head_ = std::move(refusal.head);
-  relay_.handle_head(now(), attempt, facts_of(head_, context_.loop.unix_now_ms()));
+  session::UpstreamHead facts = facts_of(head_, context_.loop.unix_now_ms());
+  facts.coding = readable_.begin(head_.headers);
+  relay_.handle_head(now(), attempt, facts);
   if (!carry_out_actions()) return;
-  relay_.handle_bytes(now(), attempt, refusal.body);
+  relay_.handle_bytes(now(), attempt, refusal.body, readable_.read(refusal.body));
   if (!carry_out_actions()) return;
   relay_.handle_eof(now(), attempt);
   carry_out();

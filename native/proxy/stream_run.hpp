@@ -11,6 +11,7 @@
 #include "core/session/relay.hpp"
 #include "native/loop/loop.hpp"
 #include "native/proxy/context.hpp"
+#include "native/proxy/readable_body.hpp"
 #include "native/proxy/response_pipe.hpp"
 #include "native/proxy/stream.hpp"
 
@@ -85,6 +86,7 @@ class StreamRun final : public upstream::CallEvents {
   session::Relay relay_;
   std::unique_ptr<Attempt> attempt_;
   http::ResponseHead head_;              // of the attempt
+  ReadableBody readable_;                // of the attempt
   std::vector<Destination> sent_;        // where the attempts went
   bool move_on_ = false;                 // the next attempt is for the next upstream
   std::optional<std::uint64_t> ticket_;  // of the attempt, until its outcome is told

@@ -23,11 +23,6 @@ bool is_idempotent(std::string_view method) {
   return false;
 }
 
-// RFC 9110 § 8.4.1.3: x-gzip is the same.
-bool is_gzip(std::string_view coding) {
-  return http::equal_names(coding, "gzip") || http::equal_names(coding, "x-gzip");
-}
-
 bool is_event_stream(const http::Headers& headers) {
   constexpr std::string_view kType = "text/event-stream";
   return http::equal_names(headers.get("content-type").substr(0, kType.size()), kType);
@@ -178,7 +173,7 @@ void RunningCall::apply(std::vector<http::ResponseAction>& actions) {
 }
 
 void RunningCall::take_head(http::ResponseHead& head) {
-  const bool compressed = is_gzip(head.headers.get("content-encoding")) && method_ != "HEAD";
+  const bool compressed = http::is_gzip(head.headers.get("content-encoding")) && method_ != "HEAD";
   if (compressed && (decode_gzip_ || is_event_stream(head.headers))) {
     gzip_ = std::make_unique<http::GzipDecoder>();
     head.headers.remove("content-encoding");

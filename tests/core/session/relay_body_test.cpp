@@ -219,5 +219,78 @@ TEST_CASE("relay: such a stream is held, repeated and told as any other") {
   CHECK(other.passed == ": a comment");
 }
 
+TEST_CASE("relay: a compressed body is judged by what it says and handed on as it came") {
+  RelayOptions options = relay_options(std::nullopt);
+  options.expects_stream = false;
+  const auto head = [](RelayWorld& world, session::BodyCoding coding, const char* type) {
+    session::UpstreamHead facts;
+    facts.status = 200;
+    facts.content_type = type;
+    facts.coding = coding;
+    world.start().after([&] { world.relay.handle_head(world.now, 1, facts); });
+  };
+  const auto bytes = [](RelayWorld& world, std::string_view chunk, std::string_view readable) {
+    world.after([&] { world.relay.handle_bytes(world.now, 1, chunk, readable); });
+  };
+  for (const char* type : {"text/html", "application/json"}) {
+    RelayWorld challenge(options);
+    head(challenge, session::BodyCoding::Readable, type);
+    bytes(challenge, "\x1f\x8b", "");
+    bytes(challenge, "zz", type[0] == 't' ? "<html><script src=\"/punish?x\">" : R"({"ret":["RGV587_ERROR::SM"]})");
+    if (!challenge.over()) challenge.eof();
+    CHECK(challenge.refused);
+    CHECK(challenge.relay.error().code == "upstream_challenge");
+    CHECK(challenge.outcomes.at(1) == retry::Outcome::Challenge);
+  }
+  RelayWorld cut(options);
+  head(cut, session::BodyCoding::Readable, "text/html");
+  bytes(cut, "\x1f\x8b", "<html><script src=\"/punish");
+  CHECK_FALSE(cut.over());
+  cut.reset();
+  CHECK(cut.relay.error().code == "upstream_challenge");
+
+  RelayWorld page(options);
+  head(page, session::BodyCoding::Readable, "text/html");
+  bytes(page, "\x1f\x8b", "<html>");
+  bytes(page, "zz", "hello");
+  page.eof();
+  CHECK(page.passed == "\x1f\x8bzz");
+  CHECK(page.passed_whole);
+
+  RelayWorld large(options);
+  head(large, session::BodyCoding::Readable, "text/html");
+  bytes(large, "\x1f\x8b", std::string((256u << 10) - 1, 'x'));
+  CHECK_FALSE(large.over());
+  bytes(large, "zz", "x");
+  CHECK(large.passed == "\x1f\x8bzz");
+  CHECK_FALSE(large.passed_whole);
+
+  // What can't be read is not waited for.
+  RelayWorld unreadable(options);
+  head(unreadable, session::BodyCoding::Unreadable, "text/html");
+  CHECK(unreadable.passed == "");
+}
+
+TEST_CASE("relay: a page that trickles is handed on after hold_max_ms, one that stops after the idle timeout") {
+  for (const bool expects_stream : {false, true}) {
+    RelayOptions options = relay_options(Dialect::OpenaiChat);
+    options.expects_stream = expects_stream;
+    options.idle_timeout_ms = 20000;
+    RelayWorld trickling(options);
+    trickling.start().head(200, "text/html");
+    for (int second = 1; second < 25; ++second) {
+      trickling.bytes("x").wait(1000);
+      CHECK_FALSE(trickling.over());
+    }
+    trickling.bytes("x").wait(1000);
+    CHECK(trickling.passed == std::string(25, 'x'));
+    RelayWorld silent(options);
+    silent.start().head(200, "text/html").bytes("x").wait(19999);
+    CHECK_FALSE(silent.over());
+    silent.wait(1);
+    CHECK(silent.passed == "x");
+  }
+}
+
 }  // namespace
 }  // namespace tidemark::test
