@@ -3,8 +3,7 @@
 #include <thread>
 
 #include "core/base/random.hpp"
-#include "tests/native/proxy/bodies.hpp"
-#include "tests/native/proxy/world.hpp"
+#include "tests/native/proxy/running_stream.hpp"
 
 using namespace tidemark;
 using namespace tidemark::test;
@@ -17,17 +16,11 @@ http::Headers without_date(http::Headers headers) {
   return headers;
 }
 
-std::string error_code(const Reply& reply) {
-  return nlohmann::json::parse(reply.body).at("error").at("code").get<std::string>();
-}
-
 }  // namespace
 
 TEST_CASE("the same request under a key attaches, also before the first byte; another one is refused") {
   World world;
-  Answer answer = answer_with(chat_pieces(3));
-  answer.gated = true;
-  world.upstream_answers({answer});
+  world.upstream_answers({gated_answer(3)});
   HttpClient first = world.connect();
   first.request("POST", kChatPath, with_key(), kChatBody);
   CHECK(world.until([&] { return world.asked().size() == 1; }));
@@ -111,9 +104,7 @@ TEST_CASE("a stream belongs to whoever began it") {
 TEST_CASE("sixty readers attached at any moment read the same bytes") {
   World world;
   const int kWords = 300;
-  Answer answer = answer_with(chat_pieces(kWords));
-  answer.gated = true;
-  world.upstream_answers({answer});
+  world.upstream_answers({gated_answer(kWords)});
   std::vector<std::string> bodies(60);
   std::vector<std::thread> readers;
   Random random(3);
@@ -132,14 +123,8 @@ TEST_CASE("sixty readers attached at any moment read the same bytes") {
 }
 
 TEST_CASE("a stop cuts the upstream and ends every reader, and a second one changes nothing") {
-  World world;
-  Answer answer = answer_with(chat_pieces(5));
-  answer.gated = true;
-  world.upstream_answers({answer});
-  HttpClient one = world.connect();
-  one.request("POST", kChatPath, with_key(), kChatBody);
-  world.release(2);
-  CHECK(one.read_head().status == 200);
+  RunningStream stream("", 5);
+  World& world = stream.world;
   HttpClient two = world.connect();
   two.request("POST", kChatPath, with_key(), kChatBody);
   CHECK(two.read_head().status == 200);
@@ -153,30 +138,27 @@ TEST_CASE("a stop cuts the upstream and ends every reader, and a second one chan
   const auto state = nlohmann::json::parse(stopped.body);
   CHECK(state.at("state") == "stopped");
   CHECK(state.at("end_reason") == "client-stop");
-  for (HttpClient* client : {&one, &two}) {
+  for (HttpClient* client : {&stream.client, &two}) {
     Reply rest;
     client->read_body(rest);
     CHECK(rest.complete);
     const std::string end = ": tidemark end=stopped reason=client-stop\n\n";
-    REQUIRE(rest.body.size() >= end.size());
-    CHECK(rest.body.substr(rest.body.size() - end.size()) == end);
+    CHECK(ends_with(rest.body, end));
   }
   const Reply again = other.ask("DELETE", "/tidemark/streams/" + kKey);
   CHECK(again.status == 200);
-  const auto settled = nlohmann::json::parse(other.ask("GET", "/tidemark/streams/" + kKey).body);
+  const auto settled = stream_page(other);
   for (const char* field : {"state", "end_reason", "next_seq", "ended_at"}) CHECK(settled.at(field) == state.at(field));
 }
 
 TEST_CASE("a stop before the first byte is an end as well") {
   World world;
-  Answer answer = answer_with(chat_pieces(5));
-  answer.gated = true;
-  world.upstream_answers({answer});
+  world.upstream_answers({gated_answer(5)});
   HttpClient one = world.connect();
   one.request("POST", kChatPath, with_key(), kChatBody);
   CHECK(world.until([&] { return world.asked().size() == 1; }));
   HttpClient other = world.connect();
-  CHECK(nlohmann::json::parse(other.ask("GET", "/tidemark/streams/" + kKey).body).at("state") == "waiting");
+  CHECK(stream_page(other).at("state") == "waiting");
   CHECK(other.ask("DELETE", "/tidemark/streams/" + kKey).status == 200);
   const Reply ended = one.read_reply();
   CHECK(ended.status == 200);
@@ -187,9 +169,7 @@ TEST_CASE("a stop before the first byte is an end as well") {
 
 TEST_CASE("a client that leaves before the first byte leaves nothing behind") {
   World world;
-  Answer answer = answer_with(chat_pieces(5));
-  answer.gated = true;
-  world.upstream_answers({answer});
+  world.upstream_answers({gated_answer(5)});
   {
     HttpClient client = world.connect();
     client.request("POST", kChatPath, {}, kChatBody);

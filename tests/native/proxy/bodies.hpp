@@ -1,10 +1,12 @@
 // Streams and requests that the proxy's tests share, and how a stream's bytes are taken apart.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "native/http/message.hpp"
+#include "tests/native/proxy/http_client.hpp"
 #include "tests/native/proxy/scripted_upstream.hpp"
 
 namespace tidemark::test {
@@ -63,6 +65,18 @@ inline std::string without_ids(const std::string& body) {
   return out;
 }
 
+inline bool ends_with(const std::string& body, const std::string& end) {
+  return body.size() >= end.size() && body.compare(body.size() - end.size(), end.size(), end) == 0;
+}
+
 inline const std::string kCompleteEnd = ": tidemark end=complete reason=terminal-marker\n\n";
+
+/// The code of an error of the OpenAI shape.
+inline std::string error_code(const Reply& reply) {
+  return nlohmann::json::parse(reply.body).at("error").at("code").get<std::string>();
+}
+inline nlohmann::json stream_page(HttpClient& client, const std::string& id = kKey) {
+  return nlohmann::json::parse(client.ask("GET", "/tidemark/streams/" + id).body);
+}
 
 }  // namespace tidemark::test

@@ -1,8 +1,5 @@
 // Draining: no new requests, streams end in time or truthfully.
-#include <nlohmann/json.hpp>
-
-#include "tests/native/proxy/bodies.hpp"
-#include "tests/native/proxy/world.hpp"
+#include "tests/native/proxy/running_stream.hpp"
 
 using namespace tidemark;
 using namespace tidemark::test;
@@ -22,14 +19,8 @@ void drain(World& world, Drained& drained) {
 }  // namespace
 
 TEST_CASE("a running stream may end while the proxy drains") {
-  World world(R"("drain_seconds":60)");
-  Answer answer = answer_with(chat_pieces(3));
-  answer.gated = true;
-  world.upstream_answers({answer});
-  HttpClient client = world.connect();
-  client.request("POST", kChatPath, with_key(), kChatBody);
-  world.release(1);
-  CHECK(client.read_head().status == 200);
+  RunningStream stream(R"("drain_seconds":60)");
+  World& world = stream.world;
   Drained drained;
   drain(world, drained);
   HttpClient other = world.connect();
@@ -38,7 +29,7 @@ TEST_CASE("a running stream may end while the proxy drains") {
   const Reply refused = other.ask("POST", kChatPath, with_key(kKey + "2"), kChatBody);
   CHECK(refused.status == 503);
   CHECK(refused.headers.get("retry-after") == "1");
-  CHECK(nlohmann::json::parse(refused.body).at("error").at("code") == "shutdown");
+  CHECK(error_code(refused) == "shutdown");
   CHECK(other.ask("GET", "/v1/models").status == 503);
   CHECK(world.asked().size() == 1);
   // Who has lost its connection comes back to what runs.
@@ -51,29 +42,21 @@ TEST_CASE("a running stream may end while the proxy drains") {
   Reply tail;
   again.read_body(tail);
   CHECK(tail.complete);
-  Reply rest;
-  client.read_body(rest);
+  const Reply rest = stream.read_rest();
   CHECK(rest.complete);
-  CHECK(rest.body.substr(rest.body.size() - kCompleteEnd.size()) == kCompleteEnd);
+  CHECK(ends_with(rest.body, kCompleteEnd));
   CHECK(drained.future.wait_for(std::chrono::seconds(20)) == std::future_status::ready);
 }
 
 TEST_CASE("what does not end in time is ended, and says so") {
-  World world(R"("drain_seconds":0)");
-  Answer answer = answer_with(chat_pieces(3));
-  answer.gated = true;
-  world.upstream_answers({answer});
-  HttpClient client = world.connect();
-  client.request("POST", kChatPath, with_key(), kChatBody);
-  world.release(1);
-  CHECK(client.read_head().status == 200);
+  RunningStream stream(R"("drain_seconds":0)");
+  World& world = stream.world;
   HttpClient waiting = world.connect();
   waiting.request("POST", "/v1/messages", with_key(kKey + "2"), kChatBody);
   CHECK(world.until([&] { return world.asked().size() == 2; }));
   Drained drained;
   drain(world, drained);
-  Reply rest;
-  client.read_body(rest);
+  const Reply rest = stream.read_rest();
   CHECK(rest.complete);
   CHECK(rest.body.find(": tidemark end=truncated reason=shutdown\n\n") != std::string::npos);
   CHECK(world.until([&] {
@@ -96,20 +79,13 @@ TEST_CASE("a proxy without work drains at once, and the second signal hurries it
   drain(idle, drained);
   CHECK(drained.future.wait_for(std::chrono::seconds(20)) == std::future_status::ready);
 
-  World world(R"("drain_seconds":3600)");
-  Answer answer = answer_with(chat_pieces(3));
-  answer.gated = true;
-  world.upstream_answers({answer});
-  HttpClient client = world.connect();
-  client.request("POST", kChatPath, with_key(), kChatBody);
-  world.release(1);
-  CHECK(client.read_head().status == 200);
+  RunningStream stream(R"("drain_seconds":3600)");
+  World& world = stream.world;
   Drained hurried;
   drain(world, hurried);
   CHECK_FALSE(hurried.done());
   drain(world, hurried);
-  Reply rest;
-  client.read_body(rest);
+  const Reply rest = stream.read_rest();
   CHECK(rest.body.find("reason=shutdown") != std::string::npos);
   CHECK(hurried.future.wait_for(std::chrono::seconds(20)) == std::future_status::ready);
 }

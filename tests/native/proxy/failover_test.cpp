@@ -45,7 +45,7 @@ TEST_CASE("the next upstream's answer is read as it is configured, and its key g
   const Reply reply = client.ask("POST", "/chat", with_key(), kChatBody);
   CHECK(reply.status == 200);
   CHECK(without_ids(reply.body) == kMessages + kCompleteEnd);
-  const auto page = nlohmann::json::parse(client.ask("GET", "/tidemark/streams/" + kKey).body);
+  const auto page = stream_page(client);
   CHECK(page.at("dialect") == "anthropic-messages");
   REQUIRE(world.asked().size() == 1);
   CHECK(world.asked()[0].head.headers.get("x-api-key") == "own");
@@ -62,6 +62,6 @@ TEST_CASE("an upstream without a configured dialect is told by the path, whateve
   // Without a path that tells, by the first event.
   world.upstream_answers({answer_with({"data: {\"type\":\"start\"}\n\n", "data: {\"type\":\"finish\"}\n\n"})});
   client.ask("POST", "/api/chat", with_key(kKey + "2"), kChatBody);
-  const auto page = nlohmann::json::parse(client.ask("GET", "/tidemark/streams/" + kKey + "2").body);
+  const auto page = stream_page(client, kKey + "2");
   CHECK(page.at("dialect") == "ai-sdk-ui");
 }

@@ -29,10 +29,6 @@ std::string path_of(dialect::Dialect dialect) {
   return "";
 }
 
-std::string error_code(const Reply& reply) {
-  return nlohmann::json::parse(reply.body).at("error").at("code").get<std::string>();
-}
-
 }  // namespace
 
 TEST_CASE("every recording can be resumed above every event, out of one upstream request") {

@@ -21,10 +21,6 @@ Answer big_answer() {
   return answer_with(pieces);
 }
 
-nlohmann::json stream_page(HttpClient& client) {
-  return nlohmann::json::parse(client.ask("GET", "/tidemark/streams/" + kKey).body);
-}
-
 }  // namespace
 
 TEST_CASE("a slow reader holds up nobody, and gets everything in the end") {
@@ -96,7 +92,7 @@ TEST_CASE("a reader that has stopped reading is let go, and its stream goes on")
   const Reply whole = other.ask("POST", kChatPath, with_key(), kChatBody);
   CHECK(whole.complete);
   CHECK(whole.body.size() > kBigPieces * kBigPiece);
-  CHECK(whole.body.substr(whole.body.size() - kCompleteEnd.size()) == kCompleteEnd);
+  CHECK(ends_with(whole.body, kCompleteEnd));
   // What came before the reset is still there; its end is no end of a body.
   Reply cut;
   stalled.read_body(cut);

@@ -1,8 +1,7 @@
 // A stream through the proxy: what goes up, what comes down, and how it ends.
 #include <nlohmann/json.hpp>
 
-#include "tests/native/proxy/bodies.hpp"
-#include "tests/native/proxy/world.hpp"
+#include "tests/native/proxy/running_stream.hpp"
 
 using namespace tidemark;
 using namespace tidemark::test;
@@ -76,92 +75,14 @@ TEST_CASE("a request goes up as it came, but for what ends at the proxy") {
 }
 
 TEST_CASE("events are delivered at once") {
-  World world;
-  Answer answer = answer_with(chat_pieces(3));
-  answer.gated = true;
-  world.upstream_answers({answer});
-  HttpClient client = world.connect();
-  client.request("POST", kChatPath, with_key(), kChatBody);
-  world.release(1);
-  CHECK(client.read_head().status == 200);
-  std::string got;
-  while (got.find("\n\n") == std::string::npos) got += client.read_bytes(1);
-  CHECK(got.find("word0 ") != std::string::npos);
-  world.release(1);
-  got.clear();
-  while (got.find("\n\n") == std::string::npos) got += client.read_bytes(1);
-  CHECK(got.find("word1 ") != std::string::npos);
-  world.release(10);
-  Reply rest;
-  client.read_body(rest);
+  RunningStream stream;
+  CHECK(stream.read_block().find("word0 ") != std::string::npos);
+  stream.world.release(1);
+  CHECK(stream.read_block().find("word1 ") != std::string::npos);
+  stream.world.release(10);
+  const Reply rest = stream.read_rest();
   CHECK(rest.complete);
-  CHECK(rest.body.size() > kCompleteEnd.size());
-  CHECK(rest.body.substr(rest.body.size() - kCompleteEnd.size()) == kCompleteEnd);
-}
-
-TEST_CASE("without a key the stream has a drawn id, and the client's leaving cancels it") {
-  World world;
-  Answer answer = answer_with(chat_pieces(3));
-  answer.gated = true;
-  world.upstream_answers({answer});
-  std::string id;
-  {
-    HttpClient client = world.connect();
-    client.request("POST", kChatPath, {}, kChatBody);
-    world.release(1);
-    const Reply reply = client.read_head();
-    id = reply.headers.get("tidemark-stream");
-    CHECK(id.size() == 32);
-    client.read_bytes(10);
-    CHECK(world.upstream_open() == 1);
-    client.reset();
-  }
-  CHECK(world.until([&] { return world.upstream_open() == 0; }));
-  HttpClient other = world.connect();
-  const auto state = nlohmann::json::parse(other.ask("GET", "/tidemark/streams/" + id).body);
-  CHECK(state.at("state") == "truncated");
-}
-
-TEST_CASE("with a key the stream goes on without its client, and is cancelled where so configured") {
-  World world(R"("disconnect":{"policy":"linger","linger_seconds":60})");
-  Answer answer = answer_with(chat_pieces(3));
-  answer.gated = true;
-  world.upstream_answers({answer});
-  {
-    HttpClient client = world.connect();
-    client.request("POST", kChatPath, with_key(), kChatBody);
-    world.release(1);
-    CHECK(client.read_head().status == 200);
-    client.reset();
-  }
-  HttpClient other = world.connect();
-  const auto state = [&] { return nlohmann::json::parse(other.ask("GET", "/tidemark/streams/" + kKey).body); };
-  CHECK(world.until([&] { return state().at("readers") == 0; }));
-  CHECK(state().at("state") == "running");
-  world.release(10);
-  CHECK(world.until([&] { return state().at("state") == "complete"; }));
-
-  World cancelling(R"("disconnect":{"policy":"cancel"})");
-  cancelling.upstream_answers({answer});
-  {
-    HttpClient client = cancelling.connect();
-    client.request("POST", kChatPath, with_key(), kChatBody);
-    cancelling.release(1);
-    CHECK(client.read_head().status == 200);
-    client.reset();
-  }
-  CHECK(cancelling.until([&] { return cancelling.upstream_open() == 0; }));
-
-  World impatient(R"("disconnect":{"policy":"linger","linger_seconds":0})");
-  impatient.upstream_answers({answer});
-  {
-    HttpClient client = impatient.connect();
-    client.request("POST", kChatPath, with_key(), kChatBody);
-    impatient.release(1);
-    CHECK(client.read_head().status == 200);
-    client.reset();
-  }
-  CHECK(impatient.until([&] { return impatient.upstream_open() == 0; }));
+  CHECK(ends_with(rest.body, kCompleteEnd));
 }
 
 TEST_CASE("an upstream's own error is handed on, and the key is free again") {
@@ -194,8 +115,7 @@ TEST_CASE("a failure before the commit is repeated in silence, a cut after conte
   CHECK(world.asked().size() == 3);
   CHECK(reply.complete);
   const std::string end = ": tidemark end=truncated reason=synthesized-stop\n\n";
-  REQUIRE(reply.body.size() > end.size());
-  CHECK(reply.body.substr(reply.body.size() - end.size()) == end);
+  CHECK(ends_with(reply.body, end));
   CHECK(reply.body.find("data: [DONE]\n\n") != std::string::npos);
 
   Answer empty;
@@ -280,21 +200,13 @@ TEST_CASE("a client that says how long it waits gets its head in that time") {
 }
 
 TEST_CASE("keepalives go out between events while the upstream thinks") {
-  World world(R"("keepalive_ms":1)");
-  Answer answer = answer_with(chat_pieces(2));
-  answer.gated = true;
-  world.upstream_answers({answer});
-  HttpClient client = world.connect();
-  client.request("POST", kChatPath, with_key(), kChatBody);
-  world.release(1);
-  CHECK(client.read_head().status == 200);
+  RunningStream stream(R"("keepalive_ms":1)", 2);
   std::string got;
   const std::string keepalive = "\n\n:";
-  while (got.find(keepalive) == std::string::npos) got += client.read_bytes(1);
-  world.release(10);
-  Reply rest;
-  rest.body = got;
-  client.read_body(rest);
+  while (got.find(keepalive) == std::string::npos) got += stream.client.read_bytes(1);
+  stream.world.release(10);
+  Reply rest = stream.read_rest();
+  rest.body.insert(0, got);
   std::string events;
   for (const std::string& block : blocks_of(rest.body)) {
     if (block[0] != ':') events += without_ids(block);
