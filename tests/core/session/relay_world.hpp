@@ -200,6 +200,18 @@ class RelayWorld {
   }
 };
 
+/// Refused with this, and with words of some kind.
+inline void check_error(const RelayWorld& world, int status, const std::string& type, const std::string& code,
+                        int retry_after) {
+  REQUIRE(world.refused);
+  const session::RelayError& error = world.relay.error();
+  CHECK(error.status == status);
+  CHECK(error.type == type);
+  CHECK(error.code == code);
+  CHECK(error.retry_after_s.value_or(0) == retry_after);
+  CHECK_FALSE(error.message.empty());
+}
+
 inline RelayOptions relay_options(std::optional<dialect::Dialect> dialect) {
   RelayOptions options;
   options.dialect = dialect;
