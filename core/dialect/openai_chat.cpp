@@ -138,7 +138,7 @@ void read_choice(Reading& reading, ChoicesRead& read) {
     reading.is_error = true;
     if (!reading.error.code) reading.error.code = choice.finish_reason;
   }
-  const std::size_t index = std::min<std::size_t>(choice.index, read.finished.size() - 1);
+  const auto index = static_cast<std::size_t>(std::min<std::uint64_t>(choice.index, read.finished.size() - 1));
   if (kKeepsForEnding && finish != Finish::None) read.finished.set(index);
   read.last_index = std::max(read.last_index, index);
   ++read.count;
