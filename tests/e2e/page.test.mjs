@@ -51,6 +51,14 @@ test("thoughts without an answer are shown, and that it was cut is said", () =>
     assert.match(await answer.locator(".aside").textContent(), /promoted-reasoning/);
   }));
 
+test("thoughts without an answer, straight from an upstream that can be resumed: the answer follows", () =>
+  onPage(async (page) => {
+    const answer = await ask(page, { fault: "reasoning-only", route: "direct-seq" });
+    assert.equal(await textOf(answer), recorded);
+    assert.equal(await answer.getAttribute("data-end"), "complete");
+    assert.equal(await page.locator(".error, .aside").count(), 0);
+  }));
+
 for (const route of ["proxy-chat", "proxy-messages", "proxy-responses", "proxy-seq", "direct-seq"]) {
   test(`the line is cut three times in one answer: ${route}`, () =>
     onPage(async (page) => {

@@ -1,5 +1,4 @@
-// The second attempt after the commit: one preamble, and ids and numbers as the client knows them (contract § 4, rule
-// 2).
+// The second attempt after the commit: one preamble, ids and numbers as the client knows them (contract § 4, rule 2).
 #include <numeric>
 #include <string>
 #include <vector>
