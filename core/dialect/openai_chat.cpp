@@ -160,6 +160,9 @@ void keep_tool_call(Answer& answer, const Reading& reading) {
   }
 }
 
+// Gateways keep the line alive with events of their own, named so or of this type.
+bool is_keepalive(Word word) { return word == Word::Ping || word == Word::Keepalive; }
+
 // {"id":…,"object":…,"created":…,"model":…,"choices":[ — what every chunk begins with.
 JsonWriter& begin_chunk(JsonWriter& json, const Answer& answer) {
   return json.begin_object()
@@ -176,6 +179,10 @@ JsonWriter& begin_chunk(JsonWriter& json, const Answer& answer) {
 bool read(Reading& reading) {
   if (is_done_marker(reading.event.data)) {
     reading.marker = true;
+    return true;
+  }
+  if (is_keepalive(word_of(reading.event.name))) {
+    reading.silent = true;
     return true;
   }
   JsonReader& json = reading.json;
@@ -222,6 +229,10 @@ bool read(Reading& reading) {
     reading.error = flat;
   }
   if (reading.is_error || reading.challenge) return true;
+  if (!has_choices && is_keepalive(word_of(flat.type.raw))) {
+    reading.silent = true;
+    return true;
+  }
   Answer& answer = reading.answer;
   answer.progress = true;
   if (kKeepsForEnding && !reading.usage.empty()) answer.usage_alone = choices.count == 0;

@@ -209,6 +209,21 @@ TEST_CASE("truth: after the commit the beginning is told once, and the last erro
   }
 }
 
+TEST_CASE("truth: bytes are not life: pings, comments and empty events let nothing go out and keep nothing alive") {
+  for (const RelaySample& sample : model_samples()) {
+    CAPTURE(dialect::name(sample.dialect));
+    World world(R"("stream_first_byte_timeout_ms":150,"commit_hold_ms":0,"stream_empty_retry_max":0)");
+    world.upstream_answers(
+        {with_end({": ping\n\n", "data:\n\n", "event: ping\ndata: {\"type\":\"ping\"}\n\n"}, Answer::End::Stall)});
+    check_told(sample, kTimeout, ask(world, sample));
+    // Between the events of an answer they are no more than that.
+    World answered(kQuick);
+    answered.upstream_answers({answer_with(
+        {": ping\n\n", sample.preamble, "data:\n\n", sample.text, ": ping\n\n", sample.more_text, sample.end})});
+    CHECK(without_ids(ask(answered, sample).body) == sample.whole() + kCompleteEnd);
+  }
+}
+
 TEST_CASE("truth: an error event inside a 200 is an error, repeated where it may pass") {
   for (const RelaySample& sample : model_samples()) {
     CAPTURE(dialect::name(sample.dialect));
