@@ -7,6 +7,22 @@ import { program, root, start } from "./start.mjs";
 
 const { chromium } = createRequire(join(root, "web/package.json"))("playwright-core");
 
+export const launchBrowser = () =>
+  chromium.launch({
+    executablePath: process.env.TIDEMARK_CHROMIUM ?? "/usr/bin/chromium",
+    headless: false,
+    args: [
+      "--headless=new",
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+  });
+
 export async function openStage({ interval = 4 } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "tidemark-e2e-"));
   const config = join(folder, "config.json");
@@ -40,20 +56,7 @@ export async function openStage({ interval = 4 } = {}) {
       upstream.address,
     );
     running.push(site);
-    const browser = await chromium.launch({
-      executablePath: process.env.TIDEMARK_CHROMIUM ?? "/usr/bin/chromium",
-      headless: false,
-      args: [
-        "--headless=new",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-quic",
-        "--no-first-run",
-        "--disable-background-networking",
-        "--disable-component-update",
-        "--disable-sync",
-      ],
-    });
+    const browser = await launchBrowser();
     running.push({ stop: () => browser.close() });
     return { upstream: upstream.address, proxy: proxy.address, site: site.address, browser, close };
   } catch (error) {

@@ -1,7 +1,7 @@
 // Builds dist/: the bundled modules, their types, the style sheet and the WebAssembly module.
 // The module comes from the `wasm` preset's build, or from where TIDEMARK_WASM says.
 import { execFileSync } from "node:child_process";
-import { copyFile, mkdir, rm } from "node:fs/promises";
+import { copyFile, mkdir, rm, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
@@ -25,4 +25,6 @@ await build({
   legalComments: "none",
 });
 await copyFile(path("src/cursor/cursor.css"), path("dist/cursor.css"));
+// So that TypeScript, too, finds something where the style sheet is imported.
+await writeFile(path("dist/cursor.css.d.ts"), "export {};\n");
 await copyFile(wasm, path("dist/tidemark_core.wasm"));

@@ -21,7 +21,10 @@ const tarball = readdirSync(installed).find((name) => name.endsWith(".tgz"));
 writeFileSync(`${installed}package.json`, JSON.stringify({ private: true, type: "module" }));
 execFileSync("npm", ["install", "--silent", "--no-package-lock", "--offline", `./${tarball}`], { cwd: installed, stdio: "inherit" });
 cpSync(path("test"), installed, { recursive: true });
-tsc("--noEmit", "--strict", "--exactOptionalPropertyTypes", "--target", "es2022", "--module", "nodenext", "--lib", "es2022,dom,dom.iterable", `${installed}types.ts`);
+const strict = ["--noEmit", "--strict", "--exactOptionalPropertyTypes", "--noUncheckedSideEffectImports", "--target", "es2022", "--module", "nodenext"];
+tsc(...strict, "--lib", "es2022,dom,dom.iterable", `${installed}types.ts`);
+// A program for Node has no "dom".
+tsc(...strict, "--lib", "es2022", "--types", "node", "--typeRoots", path("node_modules/@types"), `${installed}types_node.ts`);
 
 const tests = (directory) => readdirSync(directory).filter((name) => name.endsWith(".test.mjs")).map((name) => `${directory}${name}`);
 const files = [];

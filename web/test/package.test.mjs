@@ -1,9 +1,11 @@
 // The package as it is installed: what it holds, how large it is, what importing does, what stays behind.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { readdir, readFile } from "node:fs/promises";
+import { cp, mkdtemp, readdir, readFile, rename, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { brotliCompressSync } from "node:zlib";
 import { chatEvents, endComment, flakyServer } from "./flaky_server.mjs";
@@ -116,6 +118,36 @@ test("nothing stays behind after an answer: no timer, no listener, and the proce
     assert.deepEqual(JSON.parse(stdout), { text: "ab", timers: 0, listeners: 0, added: 9, set: true });
   } finally {
     await server.close();
+  }
+});
+
+test("where the module can't be had, only the first request is wasted, and later ones wait for it", async () => {
+  const events = chatEvents(["a", "b"]);
+  const stream = (answer) => answer.head().send(events.join("")).end();
+  const server = await flakyServer(stream, stream);
+  const copy = await mkdtemp(join(tmpdir(), "tidemark-"));
+  try {
+    await cp(new URL("dist/", root), copy, { recursive: true });
+    const wasm = join(copy, "tidemark_core.wasm");
+    await rename(wasm, `${wasm}.away`);
+    const { recoverStream, createRecoveringFetch } = await import(pathToFileURL(join(copy, "index.js")));
+    const url = `${server.url}/v1/chat/completions`;
+    const body = { stream: true };
+    const ask = async () => {
+      const answer = recoverStream(url, { body });
+      for await (const _ of answer);
+      return answer.text;
+    };
+    const unavailable = { name: "TidemarkError", code: "engine_unavailable", message: /could not be loaded: .*tidemark_core\.wasm/ };
+    await assert.rejects(ask(), unavailable);
+    await assert.rejects(ask(), unavailable);
+    await assert.rejects(createRecoveringFetch()(url, { method: "POST", body: JSON.stringify(body) }), unavailable);
+    assert.ok(server.seen.length <= 1, `${server.seen.length} requests`);
+    await rename(`${wasm}.away`, wasm);
+    assert.equal(await ask(), "ab");
+  } finally {
+    await server.close();
+    await rm(copy, { recursive: true });
   }
 });
 

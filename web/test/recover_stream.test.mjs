@@ -136,6 +136,39 @@ test("numbered deltas are resumed by X-Resume-Seq and the body fields", () => {
   );
 });
 
+test("what is put into a body for a resume leaves the rest of its text alone", () => {
+  const given = ' {"id":12345678901234567890, "f":1.0,"a":1,"a":"\\u00e9}" } \n';
+  const delta = (seq, more = "") => `data: ${JSON.stringify({ seq, delta: "x" })}\n\n${more}`;
+  const rest = (seq) => (answer) => answer.head().send(delta(seq, "data: [DONE]\n\n")).end();
+  const first = (answer) => answer.head().send(delta(0)).reset();
+  return withServer([first, rest(1), first, rest(1)], async ({ url, seen }) => {
+    await read(recoverStream(`${url}/v1/seq`, { body: given, ...fast }));
+    assert.equal(seen[0].body, given);
+    const at = given.lastIndexOf("}");
+    assert.ok(seen[1].body.startsWith(`${given.slice(0, at)},"resumeSeq":0,"receivedLength":1,"tailFingerprint":"`), seen[1].body);
+    assert.ok(seen[1].body.endsWith(`"}${given.slice(at + 1)}`));
+    await read(recoverStream(`${url}/v1/seq`, { body: "{ }", ...fast }));
+    assert.equal(JSON.parse(seen[3].body).resumeSeq, 0);
+  });
+});
+
+test("an id outside Latin-1 is sent back as its UTF-8 bytes", () => {
+  const event = (id, content) => `id: ${id}\ndata: {"choices":[{"index":0,"delta":{"content":"${content}"}}]}\n\n`;
+  const ids = ["潮-1", "é-2", "🌊-3"];
+  const leg = (from) => (answer) => {
+    answer.head().send(event(ids[from], "x"));
+    if (from < 2) answer.reset();
+    else answer.send("data: [DONE]\n\n").end();
+  };
+  return withServer([leg(0), leg(1), leg(2)], async ({ url, seen }) => {
+    const answer = recoverStream(`${url}/v1/chat/completions`, { body, ...fast });
+    await read(answer);
+    assert.equal(answer.text, "xxx");
+    const sent = seen.map(({ headers }) => headers["last-event-id"] && Buffer.from(headers["last-event-id"], "latin1").toString());
+    assert.deepEqual(sent, [undefined, ids[0], ids[1]]);
+  });
+});
+
 test("refusals that pass are repeated; one that does not is told in the server's words", () => {
   const refuse = (status, code) => (answer) =>
     answer.head(status, { "Content-Type": "application/json" }).send(JSON.stringify({ error: { message: "so it is", code } })).end();
@@ -153,6 +186,50 @@ test("refusals that pass are repeated; one that does not is told in the server's
     assert.equal(seen.length, 3);
   });
 });
+
+test("whatever shape a refusal's body has, its words are the message", () => {
+  const bodies = { '{"error":"plain"}': "plain", '{"detail":"so"}': "so", '{"message":"bare","code":"c"}': "bare", '{"error":{"message":"deep"}}': "deep" };
+  const script = Object.keys(bodies).map((said) => (answer) => answer.head(400, { "Content-Type": "application/json" }).send(said).end());
+  return withServer(script, async ({ url }) => {
+    for (const message of Object.values(bodies)) {
+      await assert.rejects(read(recoverStream(url, { body })), { name: "TidemarkError", message, status: 400 });
+    }
+  });
+});
+
+test("an error event has the status of the response that it came in", () =>
+  withServer([(answer) => answer.head().send(`data: {"error":{"message":"m","code":"boom"}}\n\n`).end()], async ({ url }) => {
+    await assert.rejects(read(recoverStream(`${url}/v1/chat/completions`, { body })), { code: "boom", message: "m", status: 200 });
+  }));
+
+test("the error's class is known by its name", () => {
+  assert.equal(TidemarkError.name, "TidemarkError");
+  assert.equal(new TidemarkError("c", "m").constructor.name, "TidemarkError");
+});
+
+test("the page's own fetch is called as a function, not as a method", () =>
+  withServer([whole, (answer) => answer.head(200, proxied).send(events[0]), (answer) => answer.head(404).end()], async ({ url }) => {
+    const receivers = new Set();
+    const options = {
+      body,
+      fetch(...call) {
+        receivers.add(this);
+        return globalThis.fetch(...call);
+      },
+    };
+    await read(recoverStream(url, options));
+    const answer = recoverStream(`${url}/v1/chat/completions`, options);
+    for await (const _ of answer) await answer.stop();
+    assert.deepEqual([...receivers], [undefined]);
+  }));
+
+test("no Idempotency-Key where the page does not want one", () =>
+  withServer([(answer) => answer.head(503).end(), whole], async ({ url, seen }) => {
+    const answer = recoverStream(url, { body, ...fast, sendIdempotencyKey: false });
+    await read(answer);
+    assert.equal(answer.text, text);
+    assert.deepEqual(seen.map(({ headers }) => headers["idempotency-key"]), [undefined, undefined]);
+  }));
 
 test("a Retry-After beyond maxRetryAfterMs is final and says how long", () =>
   withServer([(answer) => answer.head(503, { "Retry-After": "30" }).end()], async ({ url, seen }) => {
@@ -230,6 +307,20 @@ test("stop() is a DELETE on the same origin, with the credential, and ends the l
     },
   ));
 
+test("a stop that does not reach the server is told as a TidemarkError", () =>
+  withServer([(answer) => answer.head(200, proxied).send(events[0]), (answer) => answer.reset()], async ({ url }) => {
+    const answer = recoverStream(`${url}/v1/chat/completions`, { body });
+    for await (const _ of answer) {
+      await assert.rejects(answer.stop(), (error) => {
+        assert.ok(error instanceof TidemarkError);
+        assert.equal(error.code, "network_error");
+        assert.ok(error.cause instanceof TypeError);
+        return true;
+      });
+    }
+    assert.equal(answer.end, "stopped");
+  }));
+
 test("an abort that the page did not ask for is a lost leg", () =>
   withServer(
     [
@@ -294,32 +385,80 @@ test("a listener that throws does not break the stream", () =>
     assert.deepEqual(thrown, ["listener"]);
   }));
 
-test("misuse is told at the call, with the field and what is allowed", () => {
-  const cases = [
-    [{ maxRetries: -1 }, /maxRetries is -1; allowed: a whole number from 0/],
-    [{ maxRetries: 1.5 }, /maxRetries/],
-    [{ heartbeatTimeoutMs: Number.NaN }, /heartbeatTimeoutMs is NaN/],
-    [{ factor: "2" }, /factor is "2"; allowed: a number from 1/],
-    [{ dialect: "klingon" }, /dialect is "klingon"; allowed: auto, openai-chat/],
-    [{ resume: "tail" }, /resume is "tail"; allowed: auto, tidemark/],
-    [{ onState: "x" }, /onState is "x"; allowed: a function/],
-    [{ maxRetry: 3 }, /unknown option maxRetry; allowed: .*maxRetries/],
-    [{ body: {}, method: "get" }, /method is "GET"/],
-  ];
-  for (const [options, message] of cases) {
-    assert.throws(() => recoverStream("http://127.0.0.1:1/", options), { name: "TypeError", message });
-  }
-  assert.throws(() => recoverStream("/relative", { body }), { name: "TypeError", message: /url is "\/relative"/ });
-  assert.throws(() => new SilentStreamRecoverer("nowhere"), TypeError);
-  assert.throws(() => new SilentStreamRecoverer("http://h/", { body }), /unknown option body/);
-});
+test("misuse is told at the call, with the field and what is allowed, and nothing is sent", () =>
+  withServer([], async ({ url, seen }) => {
+    const circle = {};
+    circle.circle = circle;
+    const cases = [
+      [{ maxRetries: -1 }, /maxRetries is -1; allowed: a whole number from 0/],
+      [{ maxRetries: 1.5 }, /maxRetries/],
+      [{ heartbeatTimeoutMs: Number.NaN }, /heartbeatTimeoutMs is NaN/],
+      [{ factor: "2" }, /factor is "2"; allowed: a number from 1/],
+      [{ dialect: "klingon" }, /dialect is "klingon"; allowed: auto, openai-chat/],
+      [{ resume: "tail" }, /resume is "tail"; allowed: auto, tidemark/],
+      [{ onState: "x" }, /onState is "x"; allowed: a function/],
+      [{ sendIdempotencyKey: 0 }, /sendIdempotencyKey is 0; allowed: true, false/],
+      [{ maxRetry: 3 }, /unknown option maxRetry; allowed: .*maxRetries/],
+      [{ body: {}, method: "get" }, /method is "get"; allowed: /],
+      [{ method: "TRACE" }, /method is "TRACE"; allowed: /],
+      [{ method: "a b" }, /method is "a b"; allowed: /],
+      [{ method: 5 }, /method is 5; allowed: /],
+      [{ credentials: "yes" }, /credentials is "yes"; allowed: omit, same-origin, include/],
+      [{ headers: { "a b": "" } }, /headers is \[object Object\]; allowed: /],
+      [{ headers: { a: "系" } }, /headers is \[object Object\]; allowed: /],
+      [{ headers: 5 }, /headers is 5; allowed: /],
+      [{ signal: {} }, /signal is \[object Object\]; allowed: an AbortSignal/],
+      [{ signal: new AbortController() }, /signal is \[object AbortController\]; allowed: an AbortSignal/],
+      [null, /options is null; allowed: an object/],
+      ["x", /options is "x"; allowed: an object/],
+      [{ body: new FormData() }, /body is \[object FormData\]; allowed: /],
+      [{ body: new Blob() }, /body is \[object Blob\]; allowed: /],
+      [{ body: new Uint8Array() }, /body is \[object Uint8Array\]; allowed: /],
+      [{ body: null }, /body is null; allowed: /],
+      [{ body: 5 }, /body is 5; allowed: /],
+      [{ body: circle }, /body is \[object Object\]; allowed: .*JSON/],
+      [{ body: { a: 1n } }, /body is \[object Object\]; allowed: .*JSON/],
+    ];
+    for (const [options, message] of cases) {
+      assert.throws(() => recoverStream(url, options), { name: "TypeError", message });
+    }
+    for (const wrong of ["/relative", "ftp://h/", "http://name:word@h/", "http://", 5, undefined]) {
+      assert.throws(() => recoverStream(wrong, { body }), { name: "TypeError", message: /url is .*; allowed: / });
+    }
+    assert.throws(() => new SilentStreamRecoverer("nowhere"), TypeError);
+    assert.throws(() => new SilentStreamRecoverer(url, { body }), /unknown option body/);
+    assert.throws(() => new SilentStreamRecoverer(url, null), /options is null/);
+    const recoverer = new SilentStreamRecoverer(url);
+    for (const payload of [undefined, null, 5, new Blob()]) {
+      await assert.rejects(recoverer.execute(payload, () => {}), { name: "TypeError", message: /payload is .*; allowed: / });
+    }
+    for (const [at, name] of ["onDelta", "onError", "onFinish"].entries()) {
+      const callbacks = [() => {}, undefined, undefined];
+      callbacks[at] = "x";
+      await assert.rejects(recoverer.execute(body, ...callbacks), { name: "TypeError", message: new RegExp(`${name} is "x"; allowed: a function`) });
+    }
+    await assert.rejects(recoverer.execute(body), { name: "TypeError", message: /onDelta is undefined; allowed: a function/ });
+    assert.equal(seen.length, 0);
+  }));
+
+test("options that are left out by null or undefined", () =>
+  withServer([whole, whole], async ({ url }) => {
+    const answer = recoverStream(url, { body, signal: null, headers: undefined, maxRetries: undefined });
+    await read(answer);
+    assert.equal(answer.text, text);
+    let said = "";
+    assert.equal(await new SilentStreamRecoverer(url).execute(body, (delta) => (said += delta), null, () => 5), undefined);
+    assert.equal(said, text);
+  }));
 
 test("the callback form", () =>
   withServer(
     [(answer) => answer.head(200, proxied).send(events.slice(0, 2).join("")).reset(),
       (answer) => answer.head(200, proxied).send(events.slice(2).join("") + endComment).end(),
       (answer) => answer.head(400, { "Content-Type": "application/json" }).send("{}").end(),
-      (answer) => answer.head(200, proxied).send(events[0])],
+      (answer) => answer.head(200, proxied).send(events[0]),
+      (answer) => answer.head(400).end(),
+      (answer) => answer.head(400).end()],
     async ({ url }) => {
       const recoverer = new SilentStreamRecoverer(`${url}/v1/chat/completions`, fast);
       let said = "";
@@ -337,7 +476,11 @@ test("the callback form", () =>
 
       const running = recoverer.execute(body, () => recoverer.abort(), assert.fail, assert.fail);
       await assert.rejects(recoverer.execute(body, () => {}), /still running/);
-      await running;
+      assert.equal(await running, undefined);
+
+      // Nobody is there to be told: the failure must not vanish.
+      await assert.rejects(recoverer.execute(body, assert.fail), { name: "TidemarkError", code: "http_status" });
+      assert.equal(await recoverer.execute(body, assert.fail, () => 5), undefined);
     },
   ));
 

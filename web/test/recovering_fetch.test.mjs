@@ -124,6 +124,8 @@ test("all else passes through untouched", () =>
       (answer) => answer.head(200, { "Content-Type": "application/json" }).send("{}").end(),
       (answer) => answer.head(503).end(),
       (answer) => answer.head(200, { "Content-Type": "application/json" }).send("{}").end(),
+      (answer) => answer.reset(),
+      (answer) => answer.head(200, { "Content-Type": "application/json", "Content-Length": 9 }).send("{").reset(),
     ],
     async ({ url, seen }) => {
       const recovering = createRecoveringFetch(fast);
@@ -132,11 +134,104 @@ test("all else passes through untouched", () =>
       assert.equal(await plain.text(), "{}");
       assert.equal((await recovering(url, post({ body: "{}" }))).status, 503);
       const once = new Response("once").body;
-      await recovering(url, post({ body: once, duplex: "half" }));
-      assert.equal(seen.length, 4);
-      for (const { headers } of seen) assert.equal(headers["idempotency-key"], undefined);
+      await recovering(url, post({ headers: { "Content-Type": "text/plain" }, body: once, duplex: "half" }));
+      assert.equal(seen[3].body.includes("once"), true);
+      await assert.rejects(recovering(url, post({ body: "{}" })), { name: "TypeError", message: "fetch failed" });
+      await assert.rejects((await recovering(url, post({ body: "{}" }))).text(), TypeError);
+      assert.equal(seen.length, 6);
     },
   ));
+
+test("a POST that may be answered by a stream has a name, so that it attaches", () =>
+  withServer([cut, rest, cut, rest, cut, rest, cut], async ({ url, seen }) => {
+    const recovering = createRecoveringFetch(fast);
+    const json = { "Content-Type": "application/json" };
+    for (const init of [
+      { body: '{"messages":[]}', headers: json },
+      { body: "a=b", headers: { Accept: "application/json, text/event-stream" } },
+      { body: "a=b", headers: { Accept: "text/event-stream" } },
+    ]) {
+      const response = await recovering(`${url}/api/chat`, { method: "POST", ...init });
+      assert.equal(await response.text(), all);
+      const [first, second] = seen.slice(-2).map(({ headers }) => headers["idempotency-key"]);
+      assert.ok(first.length >= 20);
+      assert.equal(first, second);
+    }
+    assert.equal(new Set(seen.map(({ headers }) => headers["idempotency-key"])).size, 3);
+    const nameless = createRecoveringFetch({ ...fast, sendIdempotencyKey: false });
+    await (await nameless(`${url}/api/chat`, post())).body.cancel();
+    assert.equal(seen.at(-1).headers["idempotency-key"], undefined);
+  }));
+
+test("what asks for a stream by Accept alone is repeated before there is a response; what may get JSON is not", () =>
+  withServer([(answer) => answer.head(503).end(), whole, (answer) => answer.head(503).end()], async ({ url, seen }) => {
+    const ask = (Accept) => createRecoveringFetch(fast)(url, { method: "POST", body: "a=b", headers: { Accept } });
+    assert.equal(await (await ask("text/event-stream")).text(), all);
+    assert.equal((await ask("text/event-stream, application/json")).status, 503);
+    assert.equal(seen.length, 3);
+  }));
+
+const json = JSON.stringify({ stream: true, "é": 1 });
+for (const [name, request] of Object.entries({
+  "a Blob": (url) => [url, post({ body: new Blob([json]) })],
+  "a Blob that says its type": (url) => [url, { method: "POST", body: new Blob([json], { type: "application/json" }) }],
+  "a stream": (url) => [url, post({ body: new Blob([json]).stream(), duplex: "half" })],
+  "a Request with a stream": (url) => [new Request(url, post({ body: new Blob([json]).stream(), duplex: "half" }))],
+  "an ArrayBuffer": (url) => [url, post({ body: new TextEncoder().encode(json).buffer })],
+  "a view in the middle of a buffer": (url) => [url, post({ body: new TextEncoder().encode(`..${json}..`).subarray(2, -2) })],
+})) {
+  test(`a JSON body is repeated whatever holds it: ${name}`, () =>
+    withServer([(answer) => answer.head(503).end(), cut, rest], async ({ url, seen }) => {
+      const response = await createRecoveringFetch(fast)(...request(`${url}/v1/chat/completions`));
+      assert.equal(await response.text(), all);
+      assert.deepEqual(seen.map(({ body, headers }) => [body, headers["content-type"]]), Array(3).fill([json, "application/json"]));
+    }));
+}
+
+test("bytes may be used again while the answer runs, and are given no type of their own", () =>
+  withServer([(answer) => answer.head(503).end(), whole], async ({ url, seen }) => {
+    const body = new TextEncoder().encode(json);
+    const answer = createRecoveringFetch(fast)(url, { method: "POST", body });
+    body.fill(0);
+    await (await answer).text();
+    assert.deepEqual(seen.map((request) => [request.body, request.headers["content-type"]]), Array(2).fill([json, undefined]));
+  }));
+
+for (const [name, request] of Object.entries({
+  "a Blob": (url, large) => [url, post({ body: new Blob([large]) })],
+  "a stream": (url, large) => [url, post({ body: new Blob([large]).stream(), duplex: "half" })],
+  "a Request": (url, large) => [new Request(url, post({ body: large }))],
+})) {
+  test(`a large JSON body passes through whole, and is not repeated: ${name}`, () =>
+    withServer([(answer) => answer.head(503).end()], async ({ url, seen }) => {
+      const large = JSON.stringify({ stream: true, text: "x".repeat(1 << 20) });
+      assert.equal((await createRecoveringFetch(fast)(...request(url, large))).status, 503);
+      assert.equal(seen.length, 1);
+      assert.equal(seen[0].body.match(/x{100}x+/g).join("").length, 1 << 20);
+    }));
+}
+
+test("the body can be read into buffers of the reader's own, as fetch's can", () =>
+  withServer([cut, rest], async ({ url }) => {
+    const response = await createRecoveringFetch(fast)(url, post());
+    const reader = response.body.getReader({ mode: "byob" });
+    const decoder = new TextDecoder();
+    let got = "";
+    for (;;) {
+      const { done, value } = await reader.read(new Uint8Array(7));
+      if (done) break;
+      got += decoder.decode(value, { stream: true });
+    }
+    assert.equal(got, all);
+  }));
+
+test("an address that fetch refuses is refused by fetch, at once", async () => {
+  const recovering = createRecoveringFetch(fast);
+  for (const wrong of ["nope", "http://", "ftp://h/", "http://name:word@127.0.0.1/", undefined]) {
+    const error = await fetch(wrong, post()).catch((thrown) => thrown);
+    await assert.rejects(recovering(wrong, post()), { name: "TypeError", message: error.message });
+  }
+});
 
 test("aborting by signal errors the body with its reason, and closes the connection", () =>
   withServer([(answer) => answer.head(200, proxied).send(events[0])], async ({ url, sockets }) => {
@@ -192,6 +287,23 @@ test("back-pressure: what the reader does not take stays in the network", () => 
 
 test("options are checked at the call", () => {
   assert.throws(() => createRecoveringFetch({ maxRetries: "4" }), { name: "TypeError", message: /maxRetries is "4"/ });
+});
+
+test("SseParser: misuse is told at the call", async () => {
+  for (const maxEventBytes of [0, -1, 1.5, NaN, Infinity, 2 ** 33, "10", null, {}]) {
+    await assert.rejects(SseParser.create({ maxEventBytes }), { name: "TypeError", message: /maxEventBytes is .*; allowed: a whole number from 1 to/ });
+  }
+  await assert.rejects(SseParser.create({ maxEventByte: 1 }), { name: "TypeError", message: /unknown option maxEventByte; allowed: maxEventBytes/ });
+  for (const options of [null, 5, "x"]) await assert.rejects(SseParser.create(options), { name: "TypeError", message: /options is/ });
+  const parser = await SseParser.create();
+  for (const bytes of ["data: a\n\n", [100], null, undefined, 5, {}]) {
+    assert.throws(() => parser.feed(bytes), { name: "TypeError", message: /bytes is .*; allowed: an ArrayBuffer or a view/ });
+  }
+  const { buffer } = new TextEncoder().encode("data: a\n\n");
+  for (const bytes of [buffer, new DataView(buffer), Buffer.from(buffer), new Uint8ClampedArray(buffer)]) {
+    assert.deepEqual([...parser.feed(bytes)].map(({ data }) => data), ["a"]);
+  }
+  parser.free();
 });
 
 test("SseParser: events, retry, last id, and the bound", async () => {

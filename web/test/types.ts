@@ -11,6 +11,7 @@ import {
   type StreamState,
 } from "tidemark";
 import { TideCursor } from "tidemark/cursor";
+import "tidemark/cursor.css";
 
 export const recovering: typeof globalThis.fetch = createRecoveringFetch({ onState: (state: StreamState) => void state });
 

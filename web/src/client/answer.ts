@@ -1,7 +1,9 @@
 // recoverStream(): an answer to iterate, whole whatever happens underneath.
 import type { EndState, StreamState } from "../engine/actions.js";
 import { TidemarkError } from "../engine/error.js";
-import { checkOptions, resolveUrl, type FetchFunction, type RecoveryOptions, type StreamEvent } from "./options.js";
+import { check, checkOptions, oneOf, text, type Rule } from "../checks.js";
+import { resolveUrl } from "./address.js";
+import { fetchOf, recoveryRules, type FetchFunction, type RecoveryOptions, type StreamEvent } from "./options.js";
 import { errorOf } from "./refusal.js";
 import { ensureIdempotencyKey, RequestTemplate } from "./request_template.js";
 import { StreamDriver, type Failure } from "./stream_driver.js";
@@ -9,12 +11,12 @@ import { StreamDriver, type Failure } from "./stream_driver.js";
 export interface RecoverStreamOptions extends RecoveryOptions {
   /** A plain object is sent as JSON. */
   readonly body?: object | string | undefined;
-  readonly headers?: HeadersInit | undefined;
+  readonly headers?: ConstructorParameters<typeof Headers>[0];
   /** Default: POST with a body, GET without. */
   readonly method?: string | undefined;
-  readonly credentials?: RequestCredentials | undefined;
+  readonly credentials?: "omit" | "same-origin" | "include" | undefined;
   /** Aborting it is a disconnect: the server may go on, and the same key attaches again. */
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: AbortSignal | null | undefined;
 }
 
 /** Iterate it once. Leaving the loop is a disconnect. */
@@ -33,7 +35,29 @@ export interface RecoveredAnswer extends AsyncIterable<StreamEvent> {
   stop(): Promise<void>;
 }
 
-const ownFields = ["body", "headers", "method", "credentials", "signal"] as const;
+/** What is allowed where a request is made once for all its answers. */
+export const requestRules: Readonly<Record<Exclude<keyof RecoverStreamOptions, "body">, Rule>> = {
+  headers: [
+    "what the constructor of Headers takes",
+    (value) => {
+      try {
+        return new Headers(value as Headers) !== undefined;
+      } catch {
+        return false;
+      }
+    },
+  ],
+  method: [
+    "a method whose response has a body",
+    (value) => typeof value === "string" && /^(?!(connect|head|options|tra(ce|ck))$)[\w-]+$/i.test(value),
+  ],
+  credentials: oneOf("omit", "same-origin", "include"),
+  signal: [
+    "an AbortSignal",
+    (value) => value === null || typeof (value as AbortSignal).throwIfAborted === "function",
+  ],
+  ...recoveryRules,
+};
 
 /** Sends the request at once. Throws a TypeError for an option that is not allowed. */
 export function recoverStream(url: string | URL, options: RecoverStreamOptions = {}): RecoveredAnswer {
@@ -42,6 +66,17 @@ export function recoverStream(url: string | URL, options: RecoverStreamOptions =
 
 // So many events wait for the reader before the network does.
 const maxWaitingEvents = 256;
+
+function jsonOf(where: string, body: object): string {
+  let json: string | undefined;
+  try {
+    json = JSON.stringify(body);
+  } catch {
+    // A circle, a BigInt.
+  }
+  check(where, "body", body, [text[0], () => json !== undefined]);
+  return json!;
+}
 
 export class Answer implements RecoveredAnswer {
   readonly #template: RequestTemplate;
@@ -68,24 +103,24 @@ export class Answer implements RecoveredAnswer {
   #iterated = false;
 
   constructor(url: string | URL, options: RecoverStreamOptions, where: string) {
-    checkOptions(where, options, ownFields);
-    const { body, headers: given, method, credentials, signal, ...recovery } = options;
+    checkOptions(where, options, { body: text, ...requestRules });
+    const { body, headers: given, method = body === undefined ? "GET" : "POST", credentials, signal, ...recovery } = options;
     const headers = new Headers(given);
-    const verb = (method ?? (body === undefined ? "GET" : "POST")).toUpperCase();
-    if (body !== undefined && (verb === "GET" || verb === "HEAD")) {
-      throw new TypeError(`${where}: method is "${verb}"; allowed with a body: POST and the like`);
+    const verb = method.toUpperCase();
+    if (body !== undefined) {
+      check(where, "method", method, ["with a body: POST and the like", () => verb !== "GET"]);
+      if (!headers.has("Content-Type")) headers.set("Content-Type", "application/json");
     }
     if (!headers.has("Accept")) headers.set("Accept", "text/event-stream");
-    if (body !== undefined && !headers.has("Content-Type")) headers.set("Content-Type", "application/json");
-    if (verb === "POST") ensureIdempotencyKey(headers);
+    if (verb === "POST" && recovery.sendIdempotencyKey !== false) ensureIdempotencyKey(headers);
     this.#template = new RequestTemplate(
       resolveUrl(where, url),
       credentials === undefined ? { method: verb } : { method: verb, credentials },
       headers,
-      typeof body === "object" ? JSON.stringify(body) : body,
+      typeof body === "object" ? jsonOf(where, body) : body,
     );
-    this.#fetch = recovery.fetch ?? ((input, init) => globalThis.fetch(input, init));
-    this.#signal = signal;
+    this.#fetch = fetchOf(recovery);
+    this.#signal = signal ?? undefined;
     const { onState } = recovery;
     this.#driver = new StreamDriver(
       this.#template,
@@ -160,6 +195,8 @@ export class Answer implements RecoveredAnswer {
       // The page may be on its way out.
       keepalive: true,
       ...(credentials === undefined ? {} : { credentials }),
+    }).catch((cause: unknown) => {
+      throw new TidemarkError("network_error", "the server could not be told to stop", { cause });
     });
     await response.body?.cancel();
     // 404: it had not begun, or is over and forgotten.

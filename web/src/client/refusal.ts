@@ -10,9 +10,9 @@ const maxWaitMs = 2000;
 export async function errorOf(failure: Failure): Promise<TidemarkError> {
   const { error, response } = failure;
   if (response === undefined) return error;
-  const said = parseObject(await beginning(response))?.["error"];
-  if (typeof said !== "object" || said === null) return error;
-  const { code, type, message } = said as Record<string, unknown>;
+  const body = parseObject(await beginning(response));
+  const said = body?.["error"] ?? body?.["detail"] ?? body;
+  const { code, type, message } = (typeof said === "string" ? { message: said } : (said ?? {})) as Record<string, unknown>;
   return new TidemarkError(
     typeof code === "string" ? code : typeof type === "string" ? type : error.code,
     typeof message === "string" ? message : error.message,

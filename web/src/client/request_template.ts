@@ -4,14 +4,16 @@ import type { ConnectAction } from "../engine/actions.js";
 /** Everything but the body, the headers and the signal, which differ from leg to leg. */
 export type RequestSettings = Omit<RequestInit, "body" | "headers" | "signal">;
 
+/** Can be sent again and again. */
+export type RepeatableBody = Exclude<BodyInit, ReadableStream>;
+
 export class RequestTemplate {
   readonly url: URL;
   readonly settings: RequestSettings;
   readonly headers: Headers;
-  // Sent again and again: never a stream.
-  readonly #body: Exclude<BodyInit, ReadableStream> | undefined;
+  readonly #body: RepeatableBody | undefined;
 
-  constructor(url: URL, settings: RequestSettings, headers: Headers, body: Exclude<BodyInit, ReadableStream> | undefined) {
+  constructor(url: URL, settings: RequestSettings, headers: Headers, body: RepeatableBody | undefined) {
     this.url = url;
     this.settings = settings;
     this.headers = headers;
@@ -25,26 +27,46 @@ export class RequestTemplate {
 
   forLeg(action: ConnectAction, signal: AbortSignal): RequestInit {
     const headers = new Headers(this.headers);
-    for (const [name, value] of Object.entries(action.headers)) headers.set(name, value);
-    let body = this.#body;
-    if (action.bodyFields !== undefined && typeof body === "string") body = withFields(body, action.bodyFields);
-    return this.#init(headers, body, signal);
+    for (const [name, value] of Object.entries(action.headers)) headers.set(name, byteString(value));
+    return this.#init(headers, action.bodyFields ? withFields(this.#body, action.bodyFields) : this.#body, signal);
   }
 
-  #init(headers: Headers, body: Exclude<BodyInit, ReadableStream> | undefined, signal: AbortSignal): RequestInit {
+  #init(headers: Headers, body: RepeatableBody | undefined, signal: AbortSignal): RequestInit {
     return body === undefined ? { ...this.settings, headers, signal } : { ...this.settings, headers, body, signal };
   }
 }
 
-function withFields(body: string, fields: object): string {
-  const value = parseObject(body);
-  return value === undefined ? body : JSON.stringify({ ...value, ...fields });
+const encoder = new TextEncoder();
+
+/** Headers hold bytes, one a character: an id is sent in UTF-8, as browsers send it. */
+const byteString = (text: string): string =>
+  Array.from(encoder.encode(text), (byte) => String.fromCharCode(byte)).join("");
+
+/** The fields become the last ones; the rest of the text, big numbers and repeated names included, stays as it is. */
+function withFields(body: RepeatableBody | undefined, fields: object): RepeatableBody | undefined {
+  const text = textOf(body);
+  if (parseObject(text) === undefined) return body;
+  const end = text!.lastIndexOf("}");
+  const before = text!.slice(0, end);
+  const joint = /^\s*\{\s*$/.test(before) ? "" : ",";
+  const whole = before + joint + JSON.stringify(fields).slice(1) + text!.slice(end + 1);
+  // A string would be given a Content-Type of its own where there is none.
+  return typeof body === "string" ? whole : encoder.encode(whole);
 }
 
-/** undefined where the text is no JSON object. */
-export function parseObject(text: string): Record<string, unknown> | undefined {
+/** undefined where the body is no text, or bytes that are none. */
+export function textOf(body: RepeatableBody | undefined): string | undefined {
   try {
-    const value: unknown = JSON.parse(text);
+    return body instanceof Uint8Array ? new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(body) : typeof body === "string" ? body : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** undefined where there is no text, or where it is no JSON object. */
+export function parseObject(text: string | undefined): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text!);
     return typeof value === "object" && value !== null && !Array.isArray(value)
       ? (value as Record<string, unknown>)
       : undefined;

@@ -1,8 +1,10 @@
 // The callback form: one answer at a time, told as it comes.
 import type { EndState } from "../engine/actions.js";
 import { TidemarkError } from "../engine/error.js";
-import { Answer, type RecoverStreamOptions } from "./answer.js";
-import { checkOptions, resolveUrl, type StreamEvent } from "./options.js";
+import { aFunction, check, checkOptions, text as aPayload, type Rule } from "../checks.js";
+import { resolveUrl } from "./address.js";
+import { Answer, requestRules, type RecoverStreamOptions } from "./answer.js";
+import type { StreamEvent } from "./options.js";
 
 export interface AnswerSummary {
   readonly text: string;
@@ -12,6 +14,8 @@ export interface AnswerSummary {
   readonly attempts: number;
 }
 
+const mayBeAFunction: Rule = [aFunction[0], (value) => value == null || aFunction[1](value)];
+
 export class SilentStreamRecoverer {
   readonly #url: string | URL;
   readonly #options: Omit<RecoverStreamOptions, "body">;
@@ -20,21 +24,26 @@ export class SilentStreamRecoverer {
   /** Throws a TypeError for a URL or an option that is not allowed. */
   constructor(url: string | URL, options: Omit<RecoverStreamOptions, "body"> = {}) {
     resolveUrl("SilentStreamRecoverer", url);
-    checkOptions("SilentStreamRecoverer", options, ["headers", "method", "credentials", "signal"]);
+    checkOptions("SilentStreamRecoverer", options, requestRules);
     this.#url = url;
     this.#options = options;
   }
 
   /**
-   * Resolves when it is over: after `onFinish`, after `onError`, or, without either, after abort(). `onDelta` is given
-   * the answer's next text, and the event that brought it (which may bring reasoning instead: then the text is "").
+   * Resolves when it is over: after `onFinish`, after `onError`, or, without either, after abort(). Without an `onError`
+   * the failure is what it rejects with. `onDelta` is given the answer's next text, and the event that brought it
+   * (which may bring reasoning instead: then the text is "").
    */
   async execute(
     payload: object | string,
     onDelta: (text: string, event: StreamEvent) => void,
-    onError?: (error: TidemarkError) => void,
-    onFinish?: (summary: AnswerSummary) => void,
+    onError?: ((error: TidemarkError) => void) | null,
+    onFinish?: ((summary: AnswerSummary) => void) | null,
   ): Promise<void> {
+    check("execute", "payload", payload, aPayload);
+    check("execute", "onDelta", onDelta, aFunction);
+    check("execute", "onError", onError, mayBeAFunction);
+    check("execute", "onFinish", onFinish, mayBeAFunction);
     if (this.#answer !== undefined) throw new TypeError("execute(): the answer before this one is still running");
     const answer = new Answer(this.#url, { ...this.#options, body: payload }, "execute");
     this.#answer = answer;
@@ -59,7 +68,11 @@ export class SilentStreamRecoverer {
       answer.disconnect();
       this.#answer = undefined;
     }
-    if (failure !== undefined) return onError?.(failure);
+    if (failure !== undefined) {
+      if (!onError) throw failure;
+      onError(failure);
+      return;
+    }
     const { text, reasoning, end, endReason, attempts } = answer;
     if (end === undefined || end === "failed" || endReason === undefined) return;
     onFinish?.({ text, reasoning, end, endReason, attempts });

@@ -3,7 +3,8 @@ import type { Action, ConnectAction, EndState, FailedAction } from "../engine/ac
 import { loadEngine, type Engine } from "../engine/engine.js";
 import { TidemarkError } from "../engine/error.js";
 import type { Recoverer } from "../engine/recoverer.js";
-import type { FetchFunction, RecoveryOptions, StreamEvent } from "./options.js";
+import { crossOriginHint } from "./address.js";
+import { fetchOf, type FetchFunction, type RecoveryOptions, type StreamEvent } from "./options.js";
 import { watchPage } from "./page_signals.js";
 import type { RequestTemplate } from "./request_template.js";
 
@@ -53,6 +54,9 @@ function tell<T>(listener: ((value: T) => void) | undefined, value: T): void {
   }
 }
 
+// The last attempt to load the module failed.
+let engineMissing = false;
+
 export class StreamDriver {
   readonly #template: RequestTemplate;
   readonly #options: RecoveryOptions;
@@ -67,6 +71,8 @@ export class StreamDriver {
   // The last response of the present leg, until its body is read: a final failure hands it to the owner.
   #unread: Response | undefined;
   #thrown: unknown;
+  // The last response's, of whichever leg; undefined: there has been none.
+  #status: number | undefined;
 
   // Orders not yet carried out. A listener may call in while one is: what that leads to comes after them.
   readonly #orders: Action[] = [];
@@ -84,7 +90,7 @@ export class StreamDriver {
     this.#template = template;
     this.#options = options;
     this.#owner = owner;
-    this.#fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
+    this.#fetch = fetchOf(options);
   }
 
   get attempts(): number {
@@ -92,14 +98,23 @@ export class StreamDriver {
   }
   #lastAttempts = 0;
 
-  /** The first request goes out while the module loads. `open`: it has been answered already. */
+  /**
+   * The first request goes out while the module loads, unless it could not be had before: then only after it, since a
+   * request whose answer nobody can read costs its money all the same. `open`: it has been answered already.
+   */
   start(open?: { readonly response: Response; readonly controller: AbortController }): void {
-    this.#leg = open
-      ? { attempt: 1, controller: open.controller, response: Promise.resolve(open.response) }
-      : this.#request(1, (signal) => this.#template.first(signal));
+    if (open) {
+      this.#leg = { attempt: 1, controller: open.controller, response: Promise.resolve(open.response) };
+    } else if (!engineMissing) {
+      this.#leg = this.#request(1, (signal) => this.#template.first(signal));
+    }
     loadEngine().then(
-      (engine) => this.#begin(engine),
+      (engine) => {
+        engineMissing = false;
+        this.#begin(engine);
+      },
       (error: TidemarkError) => {
+        engineMissing = true;
         if (this.#over) return;
         this.#close();
         this.#owner.failed({ error, response: undefined, thrown: error, inBand: false });
@@ -129,8 +144,8 @@ export class StreamDriver {
 
   #begin(engine: Engine): void {
     if (this.#over) return;
-    const { fetch: _fetch, onState: _onState, onSeam: _onSeam, onRetry: _onRetry, ...options } = this.#options;
-    this.#recoverer = engine.createRecoverer({ ...options, path: this.#template.url.pathname });
+    const { url } = this.#template;
+    this.#recoverer = engine.createRecoverer({ ...this.#options, path: url.pathname });
     this.#unwatchPage = watchPage({
       wake: () => this.#input((recoverer) => recoverer.wake(now())),
       hidden: (hidden) => {
@@ -218,6 +233,7 @@ export class StreamDriver {
       const response = await leg.response;
       if (leg !== this.#leg) return;
       this.#unread = response;
+      this.#status = response.status;
       this.#input((recoverer) => recoverer.handleResponse(now(), attempt, response));
       // Refused, or left to the owner.
       if (leg !== this.#leg) return;
@@ -266,8 +282,10 @@ export class StreamDriver {
   #fail(action: FailedAction): void {
     const thrown = this.#thrown;
     const response = this.#unread?.bodyUsed === false && !this.#unread.body?.locked ? this.#unread : undefined;
-    const error = new TidemarkError(action.code, action.message, {
-      status: action.status,
+    const { url, headers } = this.#template;
+    const unanswered = action.code === "network_error" && this.#status === undefined;
+    const error = new TidemarkError(action.code, action.message + (unanswered ? crossOriginHint(url, headers) : ""), {
+      status: action.inBand ? this.#status : action.status,
       retryAfter: action.retryAfterMs,
       attempts: action.attempts,
       cause: thrown,

@@ -11,6 +11,10 @@ export interface TidemarkErrorFacts {
 }
 
 export class TidemarkError extends Error {
+  static {
+    // Consoles print it; minifying would change it.
+    Object.defineProperty(this, "name", { value: "TidemarkError" });
+  }
   override readonly name = "TidemarkError";
   /** Machine-readable, e.g. `network_error`, `http_status`, `stream_interrupted`, `resume_mismatch`, `event_too_large`. */
   readonly code: string;

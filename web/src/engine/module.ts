@@ -6,7 +6,8 @@ export type Address = number;
 
 /** What wasm/bindings.cpp exports. Handles are addresses. */
 export interface CoreExports {
-  readonly memory: WebAssembly.Memory;
+  // No WebAssembly.Memory: the types are for programs without lib "dom", too.
+  readonly memory: { readonly buffer: ArrayBuffer };
   _initialize(): void;
   tidemark_input(size: number): Address;
   tidemark_dialect_from_path(size: number): number;
@@ -162,7 +163,11 @@ async function instantiate(): Promise<WebAssembly.Instance> {
   if (response.headers.get("content-type") === "application/wasm") {
     return (await WebAssembly.instantiateStreaming(response, imports)).instance;
   }
-  return (await WebAssembly.instantiate(await response.arrayBuffer(), imports)).instance;
+  const bytes = await response.arrayBuffer();
+  if (new Uint8Array(bytes)[0] === 0x3c) {
+    throw new Error(`${url.href} is an HTML page: the module is not beside the script (for Vite: optimizeDeps.exclude)`);
+  }
+  return (await WebAssembly.instantiate(bytes, imports)).instance;
 }
 
 let loading: Promise<Core> | undefined;
@@ -177,7 +182,7 @@ export function loadCore(): Promise<Core> {
     },
     (cause: unknown) => {
       loading = undefined;
-      throw new TidemarkError("engine_unavailable", "the WebAssembly core could not be loaded", { cause });
+      throw new TidemarkError("engine_unavailable", `the WebAssembly core could not be loaded: ${cause}`, { cause });
     },
   );
   return loading;

@@ -1,4 +1,5 @@
 // Server-sent events, bytes to events, by the WebAssembly core.
+import { check, checkOptions, numberFrom } from "../checks.js";
 import { TidemarkError } from "./error.js";
 import { FrameReader, type SseMemory } from "./frame.js";
 import { loadCore, type Address, type Core } from "./module.js";
@@ -16,7 +17,13 @@ export interface SseParserOptions {
   readonly maxEventBytes?: number | undefined;
 }
 
-const largest = 2 ** 31;
+/** The bytes themselves, of whichever view. Throws a TypeError for what holds none. */
+export function bytesOf(where: string, bytes: unknown): Uint8Array {
+  if (bytes instanceof Uint8Array) return bytes;
+  if (ArrayBuffer.isView(bytes)) return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  check(where, "bytes", bytes, ["an ArrayBuffer or a view of one", (value) => value instanceof ArrayBuffer]);
+  return new Uint8Array(bytes as ArrayBuffer);
+}
 
 export class SseParser {
   readonly #core: Core;
@@ -26,15 +33,13 @@ export class SseParser {
   // What later frames refer back to.
   #memory: SseMemory = { id: "", name: "" };
 
+  /** Rejects with a TypeError for an option that is not allowed. */
   static async create(options: SseParserOptions = {}): Promise<SseParser> {
-    return new SseParser(await loadCore(), options);
+    checkOptions("SseParser.create", options, { maxEventBytes: numberFrom(1, true) });
+    return new SseParser(await loadCore(), options.maxEventBytes);
   }
 
-  constructor(core: Core, options: SseParserOptions = {}) {
-    const { maxEventBytes = 4 << 20 } = options;
-    if (!(maxEventBytes >= 1 && maxEventBytes <= largest)) {
-      throw new RangeError(`maxEventBytes is ${maxEventBytes}; allowed: 1 to ${largest}`);
-    }
+  private constructor(core: Core, maxEventBytes = 4 << 20) {
     this.#core = core;
     this.#maxEventBytes = maxEventBytes;
     this.#handle = core.exports.tidemark_parser_new(maxEventBytes);
@@ -57,10 +62,11 @@ export class SseParser {
    * The events that this chunk completes. An event larger than allowed is a TidemarkError, `event_too_large`: thrown in
    * place of that event, after those before it, and by every feed() from then on, until end().
    */
-  feed(bytes: Uint8Array): Iterable<SseEvent> {
+  feed(bytes: ArrayBuffer | ArrayBufferView): Iterable<SseEvent> {
     const handle = this.#live();
+    const chunk = bytesOf("feed", bytes);
     if (this.#failed) throw this.#tooLarge();
-    this.#core.exports.tidemark_parser_feed(handle, this.#core.input(bytes));
+    this.#core.exports.tidemark_parser_feed(handle, this.#core.input(chunk));
     const events = this.#frame.events(this.#memory);
     if (!this.#failed) return events;
     if (events.length === 0) throw this.#tooLarge();
