@@ -76,7 +76,7 @@ void Recoverer::handle_response(TimeMs now, unsigned attempt, const ResponseFact
     epoch_ = facts.tidemark_epoch;
   }
   leg_ = Leg::Open;
-  watch_leg(now, options_.heartbeat_timeout_ms);
+  watch_leg(now);
   move(RecovererSignal::Opened);
 }
 
@@ -205,7 +205,7 @@ void Recoverer::connect(TimeMs now) {
     forget_answer();
   }
   skip_ = since_id_;
-  watch_leg(now, resumes_ ? options_.heartbeat_timeout_ms : options_.heartbeat_timeout_ms * kHandshakeTimeouts);
+  watch_leg(now);
 
   ConnectAction action{.attempt = attempt_};
   if (resumes_) {
@@ -249,8 +249,8 @@ void Recoverer::forget_answer() {
   tail_ = {};
 }
 
-void Recoverer::watch_leg(TimeMs now, TimeMs timeout_ms) {
-  heartbeat_ = liveness::Heartbeat(timeout_ms);
+void Recoverer::watch_leg(TimeMs now) {
+  heartbeat_.resume(now);
   heartbeat_.start(now);
   if (hidden_) heartbeat_.pause();
 }

@@ -38,7 +38,7 @@ struct RecovererOptions {
   unsigned max_retries = 4;  // consecutive attempts without progress
   TimeMs first_retry_delay_ms = 100;
   retry::BackoffOptions backoff;
-  TimeMs heartbeat_timeout_ms = 20000;  // 0: never judged
+  TimeMs heartbeat_timeout_ms = 20000;  // from the request on; 0: never judged
   TimeMs max_retry_after_ms = 10000;
   std::optional<dialect::Dialect> dialect;  // nullopt: auto, by the first event
   ResumeMode resume = ResumeMode::Auto;
@@ -160,9 +160,6 @@ class Recoverer {
   static constexpr std::size_t kMaxHeldBytes = 256u << 10;
   /// After the terminal marker the leg may stay open for this long (the proxy's end comment, a trailing [DONE]).
   static constexpr TimeMs kEndGraceMs = 1000;
-  /// A request that does not resume may wait for its headers this many heartbeat timeouts: upstreams think, and a proxy
-  /// holds the head back until there is something to say.
-  static constexpr TimeMs kHandshakeTimeouts = 2;
 
   Recoverer(const RecovererOptions& options, RecovererSink& sink);
 
@@ -204,7 +201,7 @@ class Recoverer {
   void move(RecovererSignal signal);
   void connect(TimeMs now);
   void forget_answer();
-  void watch_leg(TimeMs now, TimeMs timeout_ms);
+  void watch_leg(TimeMs now);
   void drop_leg();
   void leg_is_gone();
 

@@ -46,6 +46,8 @@ void Recoverer::take_event(TimeMs now, const sse::Event& event, const dialect::F
   seam::Seq seq = seam::kNothing;
   if (mode_ == ResumeMode::Tidemark && place_by_id(now, event, seq) != Verdict::Take) return;
   const dialect::Meaning meaning = known != nullptr ? interpreter_->interpret(*known) : interpreter_->interpret(event);
+  // What follows the answer's end is no part of it.
+  if (deadlines_.is_set(Deadline::EndGrace) && dialect::is_content(meaning.kind)) return;
   learn_mode(event, meaning);
   if (mode_ != ResumeMode::Tidemark && place_by_meaning(now, event, meaning, seq) != Verdict::Take) return;
   const bool numbered = mode_ == ResumeMode::Tidemark || mode_ == ResumeMode::Seq;
@@ -102,6 +104,8 @@ Recoverer::Verdict Recoverer::place_by_meaning(TimeMs now, const sse::Event& eve
   if (!resumes_ && watermark_.value() == seam::kNothing) watermark_ = seam::Watermark(number - 1);
   const Verdict verdict = place_by_number(now, number, meaning.text);
   if (verdict == Verdict::Take) seq = number;
+  // What the event says of the answer has not happened yet.
+  if (verdict == Verdict::LegOver) interpreter_.emplace(interpreter_->dialect());
   return verdict;
 }
 

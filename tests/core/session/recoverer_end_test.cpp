@@ -80,6 +80,51 @@ TEST_CASE("after the terminal marker the answer is complete, whatever becomes of
   }
 }
 
+TEST_CASE("what follows the terminal marker in the same body is no part of the answer") {
+  RecovererOptions options;
+  options.dialect = dialect::Dialect::OpenaiChat;
+  const std::string text = R"(data: {"choices":[{"index":0,"delta":{"content":"a"}}]})"
+                           "\n\n";
+  Hand hand(options);
+  hand.respond(1, Hand::event_stream());
+  hand.bytes(2, text + "data: [DONE]\n\n" + text);
+  hand.bytes(3, text);
+  hand.recoverer.handle_end(4, 1);
+  CHECK(hand.seen.end == RecoveredEnd::Complete);
+  CHECK(hand.seen.text() == "a");
+  CHECK(hand.seen.events.size() == 2);
+
+  Hand numbered;
+  numbered.respond(1, Hand::event_stream());
+  numbered.bytes(2, std::string(kDelta0) + "data: {\"seq\":1,\"done\":true}\n\n" + std::string(kDelta2));
+  numbered.recoverer.handle_end(3, 1);
+  CHECK(numbered.seen.end == RecoveredEnd::Complete);
+  CHECK(numbered.seen.text() == "a");
+}
+
+TEST_CASE("a terminal marker behind a hole ends nothing") {
+  for (const bool clean : {true, false}) {
+    Hand hand;
+    hand.respond(1, Hand::event_stream());
+    hand.bytes(2, std::string(kDelta0) + "data: {\"seq\":2,\"done\":true}\n\n");
+    CHECK(hand.recoverer.state() == RecovererState::Compensating);
+    hand.next_attempt();
+    hand.respond(300, Hand::event_stream());
+    if (clean) {
+      hand.recoverer.handle_end(301, 2);
+    } else {
+      hand.lose(301);
+    }
+    CHECK_FALSE(hand.seen.over());
+    hand.next_attempt();
+    hand.respond(9000, Hand::event_stream());
+    hand.bytes(9001, std::string(kDelta1) + "data: {\"seq\":2,\"done\":true}\n\n");
+    hand.recoverer.handle_end(9002, 3);
+    CHECK(hand.seen.end == RecoveredEnd::Complete);
+    CHECK(hand.seen.text() == "ab");
+  }
+}
+
 TEST_CASE("a last event without its blank line counts where it ends the answer") {
   Hand hand;
   hand.respond(1, Hand::event_stream());

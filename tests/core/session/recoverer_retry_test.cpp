@@ -191,10 +191,11 @@ TEST_CASE("no heartbeat is judged while the page is hidden, nor on a timer that 
   CHECK(hand.recoverer.next_deadline() == kNever);
 }
 
-TEST_CASE("a first head may take twice the heartbeat, a resume's head once; 0 turns judging off") {
+TEST_CASE("the heartbeat is judged from the request on, a first one's and a resume's alike; 0 turns judging off") {
   Hand hand;
-  CHECK(hand.recoverer.next_deadline() == 40000);
-  hand.respond(30000, Hand::event_stream());
+  CHECK(hand.recoverer.next_deadline() == 20000);
+  hand.respond(15000, Hand::event_stream());
+  CHECK(hand.recoverer.next_deadline() == 35000);
   hand.bytes(30000, kDelta0);
   hand.lose(30001);
   const TimeMs connected = hand.recoverer.next_deadline();
