@@ -10,19 +10,28 @@ export function concatenated(blocks: readonly Uint8Array[]): Uint8Array<ArrayBuf
   return all;
 }
 
-/** All of the stream; undefined where that is more than `max` bytes: then the stream is cancelled. */
-export async function readAtMost(stream: ReadableStream<Uint8Array>, max: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
+/**
+ * All of the stream, or what came of it within `maxWaitMs`; undefined where that is more than `max` bytes. A stream that
+ * is not read to its end is cancelled.
+ */
+export async function readAtMost(
+  max: number,
+  stream: ReadableStream<Uint8Array>,
+  maxWaitMs?: number,
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const blocks: Uint8Array[] = [];
-  let size = 0;
   const reader = stream.getReader();
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return concatenated(blocks);
-    size += value.length;
-    if (size > max) {
-      reader.cancel().catch(() => {});
-      return undefined;
+  const leave = () => void reader.cancel().catch(() => {});
+  const timer = maxWaitMs && setTimeout(leave, maxWaitMs);
+  try {
+    for (let left = max; ; ) {
+      const { done, value } = await reader.read();
+      if (done) return concatenated(blocks);
+      left -= value.length;
+      if (left < 0) return void leave();
+      blocks.push(value);
     }
-    blocks.push(value);
+  } finally {
+    clearTimeout(timer);
   }
 }

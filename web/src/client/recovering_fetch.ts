@@ -76,7 +76,7 @@ async function taken(input: RequestInfo | URL, init: RequestInit | undefined): P
       const copy = request?.clone();
       stream = fromRequest ? (copy!.body ?? (await copy!.blob()).stream()) : (body as Blob).stream();
     }
-    const bytes = await readAtMost(stream, maxKeptBytes);
+    const bytes = await readAtMost(maxKeptBytes, stream);
     if (bytes === undefined) return { init };
     body = bytes;
   } else if (typeof body === "object" && Symbol.asyncIterator in body) {
