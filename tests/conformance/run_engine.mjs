@@ -83,7 +83,7 @@ function checkRecovery(engine, failures) {
     { type: "state", state: "handshaking" },
     { type: "connect", attempt: 1, headers: {} },
   ]);
-  check("deadline of the head", recoverer.nextDeadline, 41000);
+  check("deadline of the head", recoverer.nextDeadline, 21000);
   check("response", recoverer.handleResponse(1010, 1, eventStream), [{ type: "state", state: "streaming" }]);
   const texts = (actions) =>
     actions.filter(({ type }) => type === "event").map(({ seq, kind, text }) => [seq, kind, text]);
