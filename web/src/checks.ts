@@ -13,11 +13,17 @@ export const numberFrom = (least: number, whole = false): Rule => [
 export const oneOf = (...values: unknown[]): Rule => [values.join(", "), (value) => values.includes(value)];
 export const aFunction: Rule = ["a function", (value) => typeof value === "function"];
 export const anObject: Rule = ["an object", (value) => tagOf(value) === "[object Object]"];
-/** No `FormData`, no bytes: of those JSON makes `{}`. */
-export const text: Rule = [
-  "a string, or an object or array that JSON can hold",
-  (value) => typeof value === "string" || Array.isArray(value) || anObject[1](value),
-];
+
+/** undefined: neither text, nor of the kind that JSON can hold. (Of a FormData, or of bytes, it makes `{}`.) */
+export function payloadText(value: unknown): string | undefined {
+  try {
+    if (typeof value === "string") return value;
+    return Array.isArray(value) || anObject[1](value) ? JSON.stringify(value) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+export const aPayload: Rule = ["a string, or an object that JSON can hold", (value) => payloadText(value) !== undefined];
 
 export function check(where: string, name: string, value: unknown, [allowed, accepts]: Rule): void {
   if (accepts(value)) return;

@@ -1,7 +1,7 @@
 // recoverStream(): an answer to iterate, whole whatever happens underneath.
 import type { EndState, StreamState } from "../engine/actions.js";
 import { TidemarkError } from "../engine/error.js";
-import { check, checkOptions, oneOf, text, type Rule } from "../checks.js";
+import { aPayload, check, checkOptions, oneOf, payloadText, type Rule } from "../checks.js";
 import { resolveUrl } from "./address.js";
 import { fetchOf, recoveryRules, type FetchFunction, type RecoveryOptions, type StreamEvent } from "./options.js";
 import { errorOf } from "./refusal.js";
@@ -35,27 +35,26 @@ export interface RecoveredAnswer extends AsyncIterable<StreamEvent> {
   stop(): Promise<void>;
 }
 
+const takenByFetch = (name: "headers" | "signal", allowed: string): Rule => [
+  allowed,
+  (value) => {
+    try {
+      return Boolean(new Request("http://h", { [name]: value }));
+    } catch {
+      return false;
+    }
+  },
+];
+
 /** What is allowed where a request is made once for all its answers. */
 export const requestRules: Readonly<Record<Exclude<keyof RecoverStreamOptions, "body">, Rule>> = {
-  headers: [
-    "what the constructor of Headers takes",
-    (value) => {
-      try {
-        return new Headers(value as Headers) !== undefined;
-      } catch {
-        return false;
-      }
-    },
-  ],
+  headers: takenByFetch("headers", "what the constructor of Headers takes"),
   method: [
-    "a method whose response has a body",
-    (value) => typeof value === "string" && /^(?!(connect|head|options|tra(ce|ck))$)[\w-]+$/i.test(value),
+    "GET, POST, PUT, PATCH, DELETE",
+    (value) => typeof value === "string" && /^(get|post|put|patch|delete)$/i.test(value),
   ],
   credentials: oneOf("omit", "same-origin", "include"),
-  signal: [
-    "an AbortSignal",
-    (value) => value === null || typeof (value as AbortSignal).throwIfAborted === "function",
-  ],
+  signal: takenByFetch("signal", "an AbortSignal"),
   ...recoveryRules,
 };
 
@@ -67,35 +66,23 @@ export function recoverStream(url: string | URL, options: RecoverStreamOptions =
 // So many events wait for the reader before the network does.
 const maxWaitingEvents = 256;
 
-function jsonOf(where: string, body: object): string {
-  let json: string | undefined;
-  try {
-    json = JSON.stringify(body);
-  } catch {
-    // A circle, a BigInt.
-  }
-  check(where, "body", body, [text[0], () => json !== undefined]);
-  return json!;
-}
-
 export class Answer implements RecoveredAnswer {
   readonly #template: RequestTemplate;
   readonly #driver: StreamDriver;
   readonly #fetch: FetchFunction;
   readonly #signal: AbortSignal | undefined;
-  #text = "";
-  #reasoning = "";
-  #state: StreamState = "handshaking";
-  #end: EndState | undefined;
-  #endReason: string | undefined;
+  text = "";
+  reasoning = "";
+  end: EndState | undefined;
+  endReason: string | undefined;
   // The name under which the server keeps this answer; undefined: it keeps none, as far as known.
   #stream: string | undefined;
 
   // Events not yet taken. Once #ended, none is added.
   #waiting: StreamEvent[] = [];
   #ended = false;
-  // Thrown to the reader after the last event.
-  #error: unknown;
+  /** Thrown to the reader after the last event. */
+  error: unknown;
   // Wakes the reader; there while it waits.
   #arrived: (() => void) | undefined;
   // Lets the network go on; there while it waits.
@@ -103,7 +90,7 @@ export class Answer implements RecoveredAnswer {
   #iterated = false;
 
   constructor(url: string | URL, options: RecoverStreamOptions, where: string) {
-    checkOptions(where, options, { body: text, ...requestRules });
+    checkOptions(where, options, { body: aPayload, ...requestRules });
     const { body, headers: given, method = body === undefined ? "GET" : "POST", credentials, signal, ...recovery } = options;
     const headers = new Headers(given);
     const verb = method.toUpperCase();
@@ -117,44 +104,33 @@ export class Answer implements RecoveredAnswer {
       resolveUrl(where, url),
       credentials === undefined ? { method: verb } : { method: verb, credentials },
       headers,
-      typeof body === "object" ? jsonOf(where, body) : body,
+      payloadText(body),
     );
     this.#fetch = fetchOf(recovery);
     this.#signal = signal ?? undefined;
-    const { onState } = recovery;
-    this.#driver = new StreamDriver(
-      this.#template,
-      {
-        ...recovery,
-        onState: (state) => {
-          this.#state = state;
-          onState?.(state);
-        },
+    this.#driver = new StreamDriver(this.#template, recovery, {
+      opened: (response) => {
+        this.#stream = response.headers.get("Tidemark-Stream") ?? undefined;
       },
-      {
-        opened: (response) => {
-          this.#stream = response.headers.get("Tidemark-Stream") ?? undefined;
-        },
-        event: (event) => {
-          this.#text += event.text;
-          this.#reasoning += event.reasoning;
-          this.#waiting.push(event);
-        },
-        flushed: () => this.#arrived?.(),
-        finished: (end, reason) => {
-          this.#end = end;
-          this.#endReason = reason;
-          this.#close(undefined);
-        },
-        failed: (failure) => void this.#fail(failure),
-        roomForMore: () =>
-          this.#waiting.length < maxWaitingEvents ? undefined : new Promise((resolve) => (this.#taken = resolve)),
+      event: (event) => {
+        this.text += event.text;
+        this.reasoning += event.reasoning;
+        this.#waiting.push(event);
       },
-    );
+      flushed: () => this.#arrived?.(),
+      finished: (end, reason) => {
+        this.end = end;
+        this.endReason = reason;
+        this.#close(undefined);
+      },
+      failed: (failure) => void this.#fail(failure),
+      roomForMore: () =>
+        this.#waiting.length < maxWaitingEvents ? undefined : new Promise((resolve) => (this.#taken = resolve)),
+    });
     // Until the response says otherwise: the server may know the key already.
     this.#stream = headers.get("Idempotency-Key") ?? undefined;
     if (signal?.aborted) {
-      this.#state = "finalized";
+      this.#driver.abort();
       this.#close(signal.reason);
       return;
     }
@@ -162,20 +138,8 @@ export class Answer implements RecoveredAnswer {
     this.#driver.start();
   }
 
-  get text(): string {
-    return this.#text;
-  }
-  get reasoning(): string {
-    return this.#reasoning;
-  }
   get state(): StreamState {
-    return this.#state;
-  }
-  get end(): EndState | undefined {
-    return this.#end;
-  }
-  get endReason(): string | undefined {
-    return this.#endReason;
+    return this.#driver.state;
   }
   get attempts(): number {
     return this.#driver.attempts;
@@ -234,7 +198,7 @@ export class Answer implements RecoveredAnswer {
         await new Promise<void>((resolve) => (this.#arrived = resolve));
         this.#arrived = undefined;
       }
-      if (this.#error !== undefined) throw this.#error;
+      if (this.error !== undefined) throw this.error;
     } finally {
       this.disconnect();
     }
@@ -243,16 +207,16 @@ export class Answer implements RecoveredAnswer {
   readonly #onAbort = () => this.disconnect(this.#signal?.reason);
 
   async #fail(failure: Failure): Promise<void> {
-    this.#end = "failed";
+    this.end = "failed";
     const error = await errorOf(failure);
-    this.#endReason = error.code;
+    this.endReason = error.code;
     this.#close(error);
   }
 
   #close(error: unknown): void {
     if (this.#ended) return;
     this.#ended = true;
-    this.#error = error;
+    this.error = error;
     this.#signal?.removeEventListener("abort", this.#onAbort);
     this.#taken?.();
     this.#arrived?.();

@@ -6,24 +6,27 @@ export interface PageListener {
   hidden(hidden: boolean): void;
 }
 
-const isHidden = () => typeof document !== "undefined" && document.visibilityState === "hidden";
-
 /** Tells `listener` how things are now and whenever they change, until the returned function is called. */
 export function watchPage(listener: PageListener): () => void {
-  if (typeof globalThis.addEventListener !== "function") return () => {};
-  const wake = () => listener.wake();
-  const visibility = () => {
-    listener.hidden(isHidden());
-    if (!isHidden()) listener.wake();
-  };
   const page = typeof document === "undefined" ? undefined : document;
-  globalThis.addEventListener("online", wake);
-  globalThis.addEventListener("pageshow", wake);
-  page?.addEventListener("visibilitychange", visibility);
+  const isHidden = () => page?.visibilityState === "hidden";
+  const wake = () => listener.wake();
+  const watched: [EventTarget | undefined, string, () => void][] = [
+    [globalThis, "online", wake],
+    [globalThis, "pageshow", wake],
+    [
+      page,
+      "visibilitychange",
+      () => {
+        listener.hidden(isHidden());
+        if (!isHidden()) wake();
+      },
+    ],
+  ];
+  // Node's global object is no event target.
+  for (const [target, name, hear] of watched) target?.addEventListener?.(name, hear);
   if (isHidden()) listener.hidden(true);
   return () => {
-    globalThis.removeEventListener("online", wake);
-    globalThis.removeEventListener("pageshow", wake);
-    page?.removeEventListener("visibilitychange", visibility);
+    for (const [target, name, hear] of watched) target?.removeEventListener?.(name, hear);
   };
 }

@@ -1,9 +1,9 @@
 // createRecoveringFetch(): a drop-in fetch. Streaming POSTs come back as one unbroken body; all else passes through.
 import { checkOptions } from "../checks.js";
-import { crossOriginHint, resolved } from "./address.js";
+import { crossOriginHint } from "./address.js";
 import { concatenated, readAtMost } from "./bytes.js";
 import { fetchOf, recoveryRules, type FetchFunction, type RecoveryOptions } from "./options.js";
-import { ensureIdempotencyKey, parseObject, RequestTemplate, textOf, type RequestSettings } from "./request_template.js";
+import { ensureIdempotencyKey, parseObject, RequestTemplate, textOf } from "./request_template.js";
 import { StreamDriver, type Failure } from "./stream_driver.js";
 
 export type RecoveringFetchOptions = RecoveryOptions;
@@ -14,97 +14,73 @@ export function createRecoveringFetch(options: RecoveringFetchOptions = {}): Fet
   const plainFetch = fetchOf(options);
 
   return async (input, init) => {
-    const { template, signal, streaming, named, init: rest } = await taken(input, init);
-    if (template === undefined) return plainFetch(input, rest);
+    const { template, signal = null, streaming, named, passed } = await taken(input, init);
+    if (template === undefined) return plainFetch(...passed!);
     const { url, headers } = template;
     signal?.throwIfAborted();
     if (named && options.sendIdempotencyKey !== false) ensureIdempotencyKey(headers);
     if (streaming) return recover(template, options, signal);
-    // Only the response tells whether it is a stream.
-    const controller = new AbortController();
-    const abort = () => controller.abort(signal?.reason);
-    signal?.addEventListener("abort", abort);
     try {
-      const response = await plainFetch(url.href, template.first(controller.signal));
-      if (response.ok && isEventStream(response.headers.get("Content-Type"))) {
-        return await recover(template, options, signal, { response, controller });
-      }
-      if (signal === undefined || response.body === null) return response;
-      // Nothing else ends this body: the signal stays bound to it.
-      signal.removeEventListener("abort", abort);
-      signal.addEventListener("abort", abort, { once: true });
-      return response;
+      const response = await plainFetch(url.href, template.init(signal));
+      // Only the response tells whether it is a stream.
+      const stream = response.ok && isEventStream(response.headers.get("Content-Type"));
+      return stream ? await recover(template, options, signal, response) : response;
     } catch (error) {
-      signal?.removeEventListener("abort", abort);
       throw error instanceof TypeError ? withHint(error, error.message + crossOriginHint(url, headers)) : error;
     }
   };
 }
 
 interface Taken {
-  /** undefined: not a POST, or its body can't be repeated; to be passed through with `init`. */
+  /** No POST, or its body can't be repeated: to be made as it is. */
+  readonly passed?: Parameters<FetchFunction>;
   readonly template?: RequestTemplate;
-  readonly init: RequestInit | undefined;
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: AbortSignal | null;
   /** It asks for a stream (contract § 2.2), and for nothing else. */
   readonly streaming?: boolean;
   /** Its answer may be a stream, and the server can be expected to take a name for it. */
   readonly named?: boolean;
 }
 
-// A body that can be read only once is kept for repeating up to this size.
+// What is not there as text or bytes is kept for repeating up to this size.
 const maxKeptBytes = 1 << 20;
 
-async function taken(input: RequestInfo | URL, init: RequestInit | undefined): Promise<Taken> {
+async function taken(input: RequestInfo | URL, init: RequestInit = {}): Promise<Taken> {
   const request = input instanceof Request ? input : undefined;
-  const url = resolved(request?.url ?? input);
-  if ((init?.method ?? request?.method ?? "").toUpperCase() !== "POST" || url === undefined) return { init };
-  const headers = new Headers(init?.headers ?? request?.headers);
-  let body = init?.body ?? undefined;
-  if (body instanceof Blob && body.type !== "" && !headers.has("Content-Type")) headers.set("Content-Type", body.type);
-  const json = /\bjson\b/i.test(headers.get("Content-Type") ?? "");
-  const fromRequest = body === undefined && request !== undefined;
-  if (fromRequest || body instanceof ReadableStream || (body instanceof Blob && json)) {
-    if (!json) return { init };
-    let stream;
-    if (body instanceof ReadableStream) {
-      // Where this comes to nothing, the other branch is still whole.
-      [stream, body] = body.tee();
-      init = { ...init, body };
-    } else {
+  if ((init.method ?? request?.method)?.toUpperCase() !== "POST") return { passed: [input, init] };
+  const { body: given, headers: _headers, signal = request?.signal ?? null, ...settings } = init;
+  const whole = new Request(input, init);
+  const headers = new Headers(whole.headers);
+  let body = given;
+  if (typeof body !== "string") {
+    const known = body ? !("duplex" in init) : !request;
+    let bytes;
+    // A stream that is no JSON may be an upload that takes its time.
+    if (known || /\bjson\b/i.test(headers.get("Content-Type") ?? "")) {
+      const copy = whole.clone();
+      const max = body instanceof ArrayBuffer || ArrayBuffer.isView(body) ? Infinity : maxKeptBytes;
       // Not every browser has a request's body as a stream.
-      const copy = request?.clone();
-      stream = fromRequest ? (copy!.body ?? (await copy!.blob()).stream()) : (body as Blob).stream();
+      bytes = await readAtMost(max, copy.body ?? (await copy.blob()).stream());
     }
-    const bytes = await readAtMost(maxKeptBytes, stream);
-    if (bytes === undefined) return { init };
+    if (bytes === undefined) return { passed: [whole, settings] };
     body = bytes;
-  } else if (typeof body === "object" && Symbol.asyncIterator in body) {
-    // Node takes those, too.
-    return { init };
-  } else if (ArrayBuffer.isView(body)) {
-    // The page may use its memory again.
-    body = new Uint8Array(body.buffer, body.byteOffset, body.byteLength).slice();
-  } else if (body instanceof ArrayBuffer) {
-    body = new Uint8Array(body.slice());
   }
+  const { credentials, mode, cache, redirect, referrer, referrerPolicy, integrity, keepalive } = whole;
+  const url = new URL(whole.url);
   const object = parseObject(textOf(body));
   const accept = headers.get("Accept");
   const streaming = object?.["stream"] === true || url.pathname.endsWith(":streamGenerateContent") || isEventStream(accept);
-  const { body: _body, headers: _headers, signal, ...settings } = init ?? {};
   return {
-    template: new RequestTemplate(url, { ...settingsOf(request), ...settings, method: "POST" }, headers, body),
-    init,
-    signal: signal ?? request?.signal ?? undefined,
+    template: new RequestTemplate(
+      url,
+      { credentials, mode, cache, redirect, referrer, referrerPolicy, integrity, keepalive, ...settings, method: "POST" },
+      headers,
+      body,
+    ),
+    signal,
     streaming,
     named: streaming || object !== undefined || /event-stream/i.test(accept ?? ""),
   };
-}
-
-function settingsOf(request: Request | undefined): RequestSettings {
-  if (request === undefined) return {};
-  const { credentials, mode, cache, redirect, referrer, referrerPolicy, integrity, keepalive } = request;
-  return { credentials, mode, cache, redirect, referrer, referrerPolicy, integrity, keepalive };
 }
 
 const isEventStream = (type: string | null): boolean => /^\s*text\/event-stream\s*(;|$)/i.test(type ?? "");
@@ -119,8 +95,8 @@ const highWaterMark = 64 << 10;
 function recover(
   template: RequestTemplate,
   options: RecoveryOptions,
-  signal: AbortSignal | undefined,
-  open?: { readonly response: Response; readonly controller: AbortController },
+  signal: AbortSignal | null,
+  open?: Response,
 ): Promise<Response> {
   return new Promise<Response>((resolve, reject) => {
     // undefined: no leg has been answered with a stream yet.

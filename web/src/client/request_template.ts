@@ -20,19 +20,12 @@ export class RequestTemplate {
     this.#body = body;
   }
 
-  /** As the page made it. */
-  first(signal: AbortSignal): RequestInit {
-    return this.#init(new Headers(this.headers), this.#body, signal);
-  }
-
-  forLeg(action: ConnectAction, signal: AbortSignal): RequestInit {
+  /** As the page made it, with what a resume adds. */
+  init(signal: AbortSignal | null, resume?: ConnectAction): RequestInit {
     const headers = new Headers(this.headers);
-    for (const [name, value] of Object.entries(action.headers)) headers.set(name, byteString(value));
-    return this.#init(headers, action.bodyFields ? withFields(this.#body, action.bodyFields) : this.#body, signal);
-  }
-
-  #init(headers: Headers, body: RepeatableBody | undefined, signal: AbortSignal): RequestInit {
-    return body === undefined ? { ...this.settings, headers, signal } : { ...this.settings, headers, body, signal };
+    for (const [name, value] of Object.entries(resume?.headers ?? {})) headers.set(name, byteString(value));
+    const body = resume?.bodyFields ? withFields(this.#body, resume.bodyFields) : this.#body;
+    return { ...this.settings, headers, signal, body: body ?? null };
   }
 }
 
@@ -77,11 +70,8 @@ export function parseObject(text: string | undefined): Record<string, unknown> |
 
 /** Gives the answer a name, so that making the request again attaches to it instead of asking twice (contract § 3.1). */
 export function ensureIdempotencyKey(headers: Headers): void {
-  if (!headers.has("Idempotency-Key")) headers.set("Idempotency-Key", randomKey());
-}
-
-function randomKey(): string {
-  // randomUUID is there in secure contexts only.
-  if (typeof crypto.randomUUID === "function") return crypto.randomUUID();
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  if (headers.has("Idempotency-Key")) return;
+  // Not randomUUID, which is there in secure contexts only.
+  const digits = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0"));
+  headers.set("Idempotency-Key", digits.join(""));
 }

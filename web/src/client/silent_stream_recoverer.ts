@@ -1,7 +1,7 @@
 // The callback form: one answer at a time, told as it comes.
 import type { EndState } from "../engine/actions.js";
 import { TidemarkError } from "../engine/error.js";
-import { aFunction, check, checkOptions, text as aPayload, type Rule } from "../checks.js";
+import { aFunction, aPayload, check, checkOptions, type Rule } from "../checks.js";
 import { resolveUrl } from "./address.js";
 import { Answer, requestRules, type RecoverStreamOptions } from "./answer.js";
 import type { StreamEvent } from "./options.js";
@@ -47,30 +47,20 @@ export class SilentStreamRecoverer {
     if (this.#answer !== undefined) throw new TypeError("execute(): the answer before this one is still running");
     const answer = new Answer(this.#url, { ...this.#options, body: payload }, "execute");
     this.#answer = answer;
-    let failure: TidemarkError | undefined;
     try {
-      const events = answer[Symbol.asyncIterator]();
-      for (;;) {
-        let next;
-        try {
-          next = await events.next();
-        } catch (error) {
-          // Anything else is the reason of an abort that the page asked for.
-          if (error instanceof TidemarkError) failure = error;
-          break;
-        }
-        if (next.done) break;
-        const event = next.value;
+      for await (const event of answer) {
         if (event.text !== "" || event.reasoning !== "") onDelta(event.text, event);
       }
-    } finally {
-      // Also where onDelta has thrown.
-      answer.disconnect();
       this.#answer = undefined;
-    }
-    if (failure !== undefined) {
-      if (!onError) throw failure;
-      onError(failure);
+    } catch (error) {
+      this.#answer = undefined;
+      // onDelta's own.
+      if (error !== answer.error) throw error;
+      // Any other is the reason of an abort that the page asked for.
+      if (error instanceof TidemarkError) {
+        if (!onError) throw error;
+        onError(error);
+      }
       return;
     }
     const { text, reasoning, end, endReason, attempts } = answer;

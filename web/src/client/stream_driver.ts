@@ -1,5 +1,5 @@
 // Carries out the recoverer's orders: requests, timers, the page's signals. One driver, one answer.
-import type { Action, ConnectAction, EndState, FailedAction } from "../engine/actions.js";
+import type { Action, ConnectAction, EndState, FailedAction, StreamState } from "../engine/actions.js";
 import { loadEngine, type Engine } from "../engine/engine.js";
 import { TidemarkError } from "../engine/error.js";
 import type { Recoverer } from "../engine/recoverer.js";
@@ -36,6 +36,8 @@ interface Leg {
   readonly attempt: number;
   readonly controller: AbortController;
   readonly response: Promise<Response>;
+  // Of its body, once that is read.
+  reader?: ReadableStreamDefaultReader<Uint8Array> | undefined;
 }
 
 // The longest delay that setTimeout takes.
@@ -58,6 +60,10 @@ function tell<T>(listener: ((value: T) => void) | undefined, value: T): void {
 let engineMissing = false;
 
 export class StreamDriver {
+  /** Requests made. */
+  attempts = 0;
+  state: StreamState = "handshaking";
+
   readonly #template: RequestTemplate;
   readonly #options: RecoveryOptions;
   readonly #owner: DriverOwner;
@@ -93,20 +99,17 @@ export class StreamDriver {
     this.#fetch = fetchOf(options);
   }
 
-  get attempts(): number {
-    return this.#recoverer?.attempts ?? this.#lastAttempts;
-  }
-  #lastAttempts = 0;
-
   /**
    * The first request goes out while the module loads, unless it could not be had before: then only after it, since a
    * request whose answer nobody can read costs its money all the same. `open`: it has been answered already.
    */
-  start(open?: { readonly response: Response; readonly controller: AbortController }): void {
+  start(open?: Response): void {
     if (open) {
-      this.#leg = { attempt: 1, controller: open.controller, response: Promise.resolve(open.response) };
+      this.attempts = 1;
+      const reader = open.body?.getReader();
+      this.#leg = { attempt: 1, controller: new AbortController(), response: Promise.resolve(open), reader };
     } else if (!engineMissing) {
-      this.#leg = this.#request(1, (signal) => this.#template.first(signal));
+      this.#leg = this.#request(1);
     }
     loadEngine().then(
       (engine) => {
@@ -128,7 +131,7 @@ export class StreamDriver {
     if (this.#recoverer !== undefined) {
       this.#carryOut(this.#recoverer.abort(now()));
     } else {
-      tell(this.#options.onState, "finalized");
+      this.#enter("finalized");
     }
     this.#close();
   }
@@ -138,8 +141,13 @@ export class StreamDriver {
     if (this.#over) return;
     if (this.#recoverer !== undefined) return this.#input((recoverer) => recoverer.stop(now()));
     this.#close();
-    tell(this.#options.onState, "finalized");
+    this.#enter("finalized");
     this.#owner.finished("stopped", "client-stop");
+  }
+
+  #enter(state: StreamState): void {
+    this.state = state;
+    tell(this.#options.onState, state);
   }
 
   #begin(engine: Engine): void {
@@ -184,7 +192,7 @@ export class StreamDriver {
         this.#disconnect(action.attempt);
         break;
       case "state":
-        tell(this.#options.onState, action.state);
+        this.#enter(action.state);
         break;
       case "event":
         this.#owner.event(action);
@@ -211,16 +219,18 @@ export class StreamDriver {
     const leg =
       action.attempt === 1 && this.#leg !== undefined
         ? this.#leg
-        : this.#request(action.attempt, (signal) => this.#template.forLeg(action, signal));
+        : this.#request(action.attempt, action);
     this.#leg = leg;
     this.#unread = this.#thrown = undefined;
     void this.#follow(leg);
   }
 
-  #request(attempt: number, init: (signal: AbortSignal) => RequestInit): Leg {
+  #request(attempt: number, resume?: ConnectAction): Leg {
     const controller = new AbortController();
+    this.attempts = attempt;
     // A fetch that throws instead of rejecting is a lost leg all the same.
-    const response = (async () => this.#fetch(this.#template.url.href, init(controller.signal)))();
+    const response = (async () =>
+      this.#fetch(this.#template.url.href, this.#template.init(controller.signal, resume)))();
     // Looked at in #follow(), which may come later.
     response.catch(() => {});
     return { attempt, controller, response };
@@ -228,7 +238,6 @@ export class StreamDriver {
 
   async #follow(leg: Leg): Promise<void> {
     const { attempt } = leg;
-    let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
     try {
       const response = await leg.response;
       if (leg !== this.#leg) return;
@@ -238,12 +247,12 @@ export class StreamDriver {
       // Refused, or left to the owner.
       if (leg !== this.#leg) return;
       this.#owner.opened?.(response);
-      reader = response.body?.getReader();
+      leg.reader ??= response.body?.getReader();
       for (;;) {
         const room = this.#owner.roomForMore();
         if (room !== undefined) await this.#waitForRoom(room);
         if (leg !== this.#leg) break;
-        const chunk = await reader?.read();
+        const chunk = await leg.reader?.read();
         if (leg !== this.#leg) break;
         if (chunk === undefined || chunk.done) {
           this.#input((recoverer) => recoverer.handleEnd(now(), attempt));
@@ -255,7 +264,7 @@ export class StreamDriver {
     } catch (error) {
       if (leg !== this.#leg) return;
       this.#thrown = error;
-      this.#input((recoverer) => recoverer.handleFailure(now(), attempt, messageOf(error)));
+      this.#input((recoverer) => recoverer.handleFailure(now(), attempt, `${(error as Error | undefined)?.message ?? error}`));
     }
   }
 
@@ -274,9 +283,15 @@ export class StreamDriver {
 
   #disconnect(attempt: number): void {
     if (this.#leg?.attempt !== attempt) return;
-    const { controller } = this.#leg;
+    this.#leave();
+  }
+
+  #leave(): void {
+    const leg = this.#leg;
     this.#leg = this.#unread = undefined;
-    controller.abort();
+    leg?.controller.abort();
+    // One that was open already is ended by this alone.
+    leg?.reader?.cancel().catch(() => {});
   }
 
   #fail(action: FailedAction): void {
@@ -298,10 +313,7 @@ export class StreamDriver {
 
   #close(): void {
     this.#over = true;
-    this.#lastAttempts = this.#recoverer?.attempts ?? (this.#leg === undefined ? 0 : 1);
-    const leg = this.#leg;
-    this.#leg = this.#unread = undefined;
-    leg?.controller.abort();
+    this.#leave();
     this.#unwatchPage?.();
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -326,8 +338,4 @@ export class StreamDriver {
       Math.min(Math.max(0, Math.ceil(due - now())), longestDelay),
     );
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -165,7 +165,7 @@ async function instantiate(): Promise<WebAssembly.Instance> {
   }
   const bytes = await response.arrayBuffer();
   if (new Uint8Array(bytes)[0] === 0x3c) {
-    throw new Error(`${url.href} is an HTML page: the module is not beside the script (for Vite: optimizeDeps.exclude)`);
+    throw new Error(`${url.href} is an HTML page, not the module (Vite: optimizeDeps.exclude)`);
   }
   return (await WebAssembly.instantiate(bytes, imports)).instance;
 }
