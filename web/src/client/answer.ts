@@ -100,9 +100,11 @@ export class Answer implements RecoveredAnswer {
     }
     if (!headers.has("Accept")) headers.set("Accept", "text/event-stream");
     if (verb === "POST" && recovery.sendIdempotencyKey !== false) ensureIdempotencyKey(headers);
+    const whole = resolveUrl(where, url);
     this.#template = new RequestTemplate(
-      resolveUrl(where, url),
-      credentials === undefined ? { method: verb } : { method: verb, credentials },
+      whole.href,
+      whole,
+      { method: verb, credentials } as RequestInit,
       headers,
       payloadText(body),
     );
@@ -151,14 +153,13 @@ export class Answer implements RecoveredAnswer {
     this.#driver.stop();
     if (stream === undefined) return;
     const headers = new Headers(this.#template.headers);
-    for (const name of ["Content-Type", "Accept", "Idempotency-Key"]) headers.delete(name);
-    const { credentials } = this.#template.settings;
+    headers.delete("Idempotency-Key");
     const response = await this.#fetch(new URL(`/tidemark/streams/${encodeURIComponent(stream)}`, this.#template.url).href, {
+      ...this.#template.settings,
       method: "DELETE",
       headers,
       // The page may be on its way out.
       keepalive: true,
-      ...(credentials === undefined ? {} : { credentials }),
     }).catch((cause: unknown) => {
       throw new TidemarkError("network_error", "the server could not be told to stop", { cause });
     });

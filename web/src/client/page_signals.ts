@@ -8,7 +8,7 @@ export interface PageListener {
 
 /** Tells `listener` how things are now and whenever they change, until the returned function is called. */
 export function watchPage(listener: PageListener): () => void {
-  const page = typeof document === "undefined" ? undefined : document;
+  const page = (globalThis as { readonly document?: Document }).document;
   const isHidden = () => page?.visibilityState === "hidden";
   const wake = () => listener.wake();
   const watched: [EventTarget | undefined, string, () => void][] = [

@@ -21,7 +21,7 @@ export function createRecoveringFetch(options: RecoveringFetchOptions = {}): Fet
     if (named && options.sendIdempotencyKey !== false) ensureIdempotencyKey(headers);
     if (streaming) return recover(template, options, signal);
     try {
-      const response = await plainFetch(url.href, template.init(signal));
+      const response = await plainFetch(...template.fetchCall(signal));
       // Only the response tells whether it is a stream.
       const stream = response.ok && isEventStream(response.headers.get("Content-Type"));
       return stream ? await recover(template, options, signal, response) : response;
@@ -65,18 +65,12 @@ async function taken(input: RequestInfo | URL, init: RequestInit = {}): Promise<
     if (bytes === undefined) return { passed: [whole, settings] };
     body = bytes;
   }
-  const { credentials, mode, cache, redirect, referrer, referrerPolicy, integrity, keepalive } = whole;
   const url = new URL(whole.url);
   const object = parseObject(textOf(body));
   const accept = headers.get("Accept");
   const streaming = object?.["stream"] === true || url.pathname.endsWith(":streamGenerateContent") || isEventStream(accept);
   return {
-    template: new RequestTemplate(
-      url,
-      { credentials, mode, cache, redirect, referrer, referrerPolicy, integrity, keepalive, ...settings, method: "POST" },
-      headers,
-      body,
-    ),
+    template: new RequestTemplate(request ?? url.href, url, settings, headers, body),
     signal,
     streaming,
     named: streaming || object !== undefined || /event-stream/i.test(accept ?? ""),
@@ -126,7 +120,10 @@ function recover(
     const driver = new StreamDriver(template, options, {
       opened(response) {
         if (body !== undefined) return;
+        // A stream of bytes as fetch's own is, where there are such.
+        const isOfBytes = typeof ReadableByteStreamController !== "undefined";
         const source = {
+          type: isOfBytes ? "bytes" : undefined,
           start: (controller: ReadableByteStreamController) => {
             body = controller;
           },
@@ -139,12 +136,9 @@ function recover(
             over();
           },
         };
-        // A stream of bytes as fetch's own is, where there are such.
-        const stream =
-          typeof ReadableByteStreamController === "undefined"
-            ? new ReadableStream(source as object, new ByteLengthQueuingStrategy({ highWaterMark }))
-            : new ReadableStream({ ...source, type: "bytes" }, { highWaterMark });
-        resolve(withBody(response, stream as ReadableStream<Uint8Array>));
+        const size = isOfBytes ? undefined : (chunk: Uint8Array) => chunk.length;
+        const stream = new ReadableStream(source as object, { highWaterMark, size } as QueuingStrategy);
+        resolve(withBody(response, stream));
       },
       event: ({ bytes }) => void blocks.push(bytes),
       flushed() {
@@ -183,11 +177,10 @@ function settle(failure: Failure, resolve: (response: Response) => void, reject:
 
 /** The head of the first good leg, before a body of its own. */
 function withBody(first: Response, body: ReadableStream<Uint8Array>): Response {
-  const headers = new Headers(first.headers);
+  const response = new Response(body, first);
   // These spoke of the leg's body.
-  headers.delete("Content-Length");
-  headers.delete("Content-Encoding");
-  const response = new Response(body, { status: first.status, statusText: first.statusText, headers });
+  response.headers.delete("Content-Length");
+  response.headers.delete("Content-Encoding");
   Object.defineProperty(response, "url", { value: first.url });
   return response;
 }

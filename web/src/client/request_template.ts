@@ -1,5 +1,6 @@
 // The page's request, kept so that it can be made again, with what a resume adds.
 import type { ConnectAction } from "../engine/actions.js";
+import type { FetchFunction } from "./options.js";
 
 /** Everything but the body, the headers and the signal, which differ from leg to leg. */
 export type RequestSettings = Omit<RequestInit, "body" | "headers" | "signal">;
@@ -9,11 +10,20 @@ export type RepeatableBody = Exclude<BodyInit, ReadableStream>;
 
 export class RequestTemplate {
   readonly url: URL;
+  // What fetch is given: the URL, or the Request whose other settings count.
+  readonly #target: string | Request;
   readonly settings: RequestSettings;
   readonly headers: Headers;
   readonly #body: RepeatableBody | undefined;
 
-  constructor(url: URL, settings: RequestSettings, headers: Headers, body: RepeatableBody | undefined) {
+  constructor(
+    target: string | Request,
+    url: URL,
+    settings: RequestSettings,
+    headers: Headers,
+    body: RepeatableBody | undefined,
+  ) {
+    this.#target = target;
     this.url = url;
     this.settings = settings;
     this.headers = headers;
@@ -21,11 +31,11 @@ export class RequestTemplate {
   }
 
   /** As the page made it, with what a resume adds. */
-  init(signal: AbortSignal | null, resume?: ConnectAction): RequestInit {
+  fetchCall(signal: AbortSignal | null, resume?: ConnectAction): Parameters<FetchFunction> {
     const headers = new Headers(this.headers);
     for (const [name, value] of Object.entries(resume?.headers ?? {})) headers.set(name, byteString(value));
     const body = resume?.bodyFields ? withFields(this.#body, resume.bodyFields) : this.#body;
-    return { ...this.settings, headers, signal, body: body ?? null };
+    return [this.#target, { ...this.settings, headers, signal, body: body ?? null }];
   }
 }
 

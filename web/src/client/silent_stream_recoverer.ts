@@ -64,8 +64,7 @@ export class SilentStreamRecoverer {
       return;
     }
     const { text, reasoning, end, endReason, attempts } = answer;
-    if (end === undefined || end === "failed" || endReason === undefined) return;
-    onFinish?.({ text, reasoning, end, endReason, attempts });
+    if (end) onFinish?.({ text, reasoning, end, endReason, attempts } as AnswerSummary);
   }
 
   /** Leaves: no callback is called any more. */

@@ -105,7 +105,6 @@ export class StreamDriver {
    */
   start(open?: Response): void {
     if (open) {
-      this.attempts = 1;
       const reader = open.body?.getReader();
       this.#leg = { attempt: 1, controller: new AbortController(), response: Promise.resolve(open), reader };
     } else if (!engineMissing) {
@@ -229,8 +228,7 @@ export class StreamDriver {
     const controller = new AbortController();
     this.attempts = attempt;
     // A fetch that throws instead of rejecting is a lost leg all the same.
-    const response = (async () =>
-      this.#fetch(this.#template.url.href, this.#template.init(controller.signal, resume)))();
+    const response = (async () => this.#fetch(...this.#template.fetchCall(controller.signal, resume)))();
     // Looked at in #follow(), which may come later.
     response.catch(() => {});
     return { attempt, controller, response };
@@ -246,6 +244,7 @@ export class StreamDriver {
       this.#input((recoverer) => recoverer.handleResponse(now(), attempt, response));
       // Refused, or left to the owner.
       if (leg !== this.#leg) return;
+      this.#unread = undefined;
       this.#owner.opened?.(response);
       leg.reader ??= response.body?.getReader();
       for (;;) {
@@ -296,7 +295,7 @@ export class StreamDriver {
 
   #fail(action: FailedAction): void {
     const thrown = this.#thrown;
-    const response = this.#unread?.bodyUsed === false && !this.#unread.body?.locked ? this.#unread : undefined;
+    const response = this.#unread;
     const { url, headers } = this.#template;
     const unanswered = action.code === "network_error" && this.#status === undefined;
     const error = new TidemarkError(action.code, action.message + (unanswered ? crossOriginHint(url, headers) : ""), {
@@ -335,7 +334,7 @@ export class StreamDriver {
         this.#timer = undefined;
         this.#input((recoverer) => recoverer.handleTimeout(now()));
       },
-      Math.min(Math.max(0, Math.ceil(due - now())), longestDelay),
+      Math.min(Math.ceil(due - now()), longestDelay),
     );
   }
 }
