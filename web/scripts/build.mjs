@@ -1,9 +1,10 @@
 // Builds dist/: the bundled modules, their types, the style sheet and the WebAssembly module.
 // The module comes from the `wasm` preset's build, or from where TIDEMARK_WASM says.
 import { execFileSync } from "node:child_process";
-import { copyFile, mkdir, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { renameExports } from "./wasm_exports.mjs";
 
 const web = new URL("../", import.meta.url);
 const path = (relative) => fileURLToPath(new URL(relative, web));
@@ -14,6 +15,17 @@ await mkdir(path("dist"), { recursive: true });
 execFileSync(process.execPath, [path("node_modules/typescript/bin/tsc"), "-p", path("."), "--emitDeclarationOnly"], {
   stdio: "inherit",
 });
+// Properties that only the package itself sees are given short names, the module's exports with them. None of these may
+// be a property of anything else: of the platform, of an answer, an event or an error.
+const internal = [
+  "handle(Response|Bytes|End|Failure|Timeout)|setHidden|nextDeadline|createRecoverer|stateNumber|inputStrings",
+  "copy|copies|floats|words|actions|events|number|input|core|handle|blockIn|(block|data|name)(At|Size)|dataIn|bodyFields",
+  "roomForMore|opened|flushed|finished|failed|thrown|inBand|retryAfterMs|controller|reader|response|hidden|wake|disconnect",
+  "settings|fetchCall|template|streaming|named|passed",
+].join("|");
+const module = await readFile(wasm);
+const exported = WebAssembly.Module.exports(new WebAssembly.Module(module)).filter(({ name }) => name.startsWith("tidemark_"));
+const short = Object.fromEntries(exported.map(({ name }, index) => [name, String.fromCharCode(97 + index)]));
 await build({
   entryPoints: { index: path("src/index.ts"), cursor: path("src/cursor/cursor.ts") },
   outdir: path("dist"),
@@ -23,8 +35,13 @@ await build({
   platform: "neutral",
   target: "es2022",
   legalComments: "none",
+  mangleProps: new RegExp(`^(tidemark_\\w+|${internal})$`),
+  mangleCache: short,
 });
 await copyFile(path("src/cursor/cursor.css"), path("dist/cursor.css"));
 // So that TypeScript, too, finds something where the style sheet is imported.
 await writeFile(path("dist/cursor.css.d.ts"), "export {};\n");
-await copyFile(wasm, path("dist/tidemark_core.wasm"));
+await writeFile(
+  path("dist/tidemark_core.wasm"),
+  renameExports(module, { ...short, memory: "memory", _initialize: "_initialize" }),
+);
