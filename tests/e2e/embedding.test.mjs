@@ -107,7 +107,7 @@ test("a request that another origin does not let through says what may be the ca
       [await iterated(nameless), await dropIn(nameless), await dropIn(nameless, "/json", "{}")],
     ];
   });
-  const hint = /^Failed to fetch; http:\/\/127\.0\.0\.1:\d+ may not allow .* Idempotency-Key \(sendIdempotencyKey: false/;
+  const hint = /^Failed to fetch; does http:\/\/127\.0\.0\.1:\d+ allow this origin and the header Idempotency-Key \(else: sendIdempotencyKey: false\)\?$/;
   for (const { message, cause } of failures) {
     assert.match(message, hint);
     assert.equal(cause, "Failed to fetch");
@@ -122,7 +122,7 @@ test("a request that another origin does not let through says what may be the ca
 });
 
 for (const [path, message] of [
-  ["/bare/", /could not be loaded: .*\/bare\/tidemark_core\.wasm is an HTML page: .*Vite/],
+  ["/bare/", /could not be loaded: .*\/bare\/tidemark_core\.wasm is an HTML page, .*Vite/],
   ["/policy/", /could not be loaded: .*Content Security Policy/],
 ]) {
   test(`a module that can't be had is told with its cause, and costs no request after the first: ${path}`, async () => {
