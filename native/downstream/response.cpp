@@ -8,7 +8,7 @@ namespace tidemark::downstream {
 namespace {
 
 // Asked of a source at once; with its framing the most that a connection holds for a reader that stalls.
-constexpr std::size_t kPull = 16 * 1024;
+constexpr std::size_t kPull = std::size_t{16} * 1024;
 // Pulls in one turn, before others have theirs.
 constexpr int kPulls = 8;
 

@@ -15,13 +15,13 @@ namespace tidemark::downstream {
 /// Contract § 2.3. What is beyond a limit is answered by the server itself, in the shape of an OpenAI error, and its
 /// connection closed. Every response without a Date gets one.
 struct ServerLimits {
-  std::size_t request_head_bytes = 64 * 1024;  // 431
-  std::size_t body_bytes = 32 * 1024 * 1024;   // 413
-  TimeMs head_timeout_ms = 10'000;             // from the connection, or the first byte of a further request: 408
-  TimeMs body_timeout_ms = 60'000;             // without any byte of a body that is under way: 408
-  TimeMs idle_timeout_ms = 75'000;             // between requests: closed
-  TimeMs reader_stall_ms = 120'000;            // a reader that takes nothing of what it is sent: reset; 0: never
-  std::size_t connections = 10'000;            // 503 with Retry-After
+  std::size_t request_head_bytes = std::size_t{64} * 1024;  // 431
+  std::size_t body_bytes = std::size_t{32} * 1024 * 1024;   // 413
+  TimeMs head_timeout_ms = 10'000;   // from the connection, or the first byte of a further request: 408
+  TimeMs body_timeout_ms = 60'000;   // without any byte of a body that is under way: 408
+  TimeMs idle_timeout_ms = 75'000;   // between requests: closed
+  TimeMs reader_stall_ms = 120'000;  // a reader that takes nothing of what it is sent: reset; 0: never
+  std::size_t connections = 10'000;  // 503 with Retry-After
 };
 
 class Handler {

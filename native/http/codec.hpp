@@ -25,7 +25,8 @@ enum class Fault : std::uint8_t {
 };
 
 struct CodecLimits {
-  std::size_t head_bytes = 64 * 1024;  // start line, fields and the empty line; the trailers and chunk sizes likewise
+  std::size_t head_bytes =
+      std::size_t{64} * 1024;  // start line, fields and the empty line; the trailers and chunk sizes likewise
   std::size_t body_bytes = static_cast<std::size_t>(-1);
 };
 

@@ -14,7 +14,7 @@ bool is_gzip(std::string_view coding);
 /// Sans-I/O. Costs some 40 kB; what it hands out at once is at most kOutput, however well it was compressed.
 class GzipDecoder {
  public:
-  static constexpr std::size_t kOutput = 16 * 1024;
+  static constexpr std::size_t kOutput = std::size_t{16} * 1024;
 
   GzipDecoder();
   ~GzipDecoder();

@@ -44,7 +44,7 @@ class Loop {
 
   /// One buffer for all reads of this thread, so that a connection that waits holds none. Whoever reads into it is done
   /// with it, or has copied, before returning to the loop.
-  static constexpr std::size_t kReadBuffer = 64 * 1024;
+  static constexpr std::size_t kReadBuffer = std::size_t{64} * 1024;
   char* read_buffer();
 
   struct Impl;

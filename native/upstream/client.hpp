@@ -25,10 +25,10 @@ struct Origin {
 };
 
 struct ClientLimits {
-  TimeMs connect_timeout_ms = 10'000;            // looking up, connecting and the TLS handshake together
-  std::size_t response_head_bytes = 256 * 1024;  // a longer head is a protocol failure
-  std::size_t idle_per_origin = 32;              // connections kept
-  TimeMs idle_timeout_ms = 30'000;               // how long
+  TimeMs connect_timeout_ms = 10'000;                         // looking up, connecting and the TLS handshake together
+  std::size_t response_head_bytes = std::size_t{256} * 1024;  // a longer head is a protocol failure
+  std::size_t idle_per_origin = 32;                           // connections kept
+  TimeMs idle_timeout_ms = 30'000;                            // how long
 };
 
 enum class FailureKind : std::uint8_t {
