@@ -225,7 +225,8 @@ void apply(Config& config, const Flags& flags, Problems& problems) {
   Upstream upstream;
   upstream.name = url->authority();
   upstream.base = *url;
-  config.upstreams.assign(1, std::move(upstream));
+  config.upstreams.clear();
+  config.upstreams.push_back(std::move(upstream));
 }
 
 void check_whole(const Config& config, Problems& problems) {

@@ -6,7 +6,7 @@
 namespace tidemark::proxy {
 
 void reply(const Context& context, downstream::Exchange& exchange, int status, std::string_view content_type,
-           std::string body, http::Headers headers) {
+           std::string body, const http::Headers& headers) {
   http::ResponseHead head;
   head.status = status;
   head.headers.add("Content-Type", std::string(content_type));

@@ -14,7 +14,7 @@ namespace tidemark::proxy {
 
 /// A whole answer with its content type, CORS headers added.
 void reply(const Context& context, downstream::Exchange& exchange, int status, std::string_view content_type,
-           std::string body, http::Headers headers = {});
+           std::string body, const http::Headers& headers = {});
 
 /// An error of the proxy's own, with Retry-After and retry-after-ms where it has one; counted and logged.
 void reply_refusal(const Context& context, downstream::Exchange& exchange, Refusal refusal, dialect::Dialect dialect);

@@ -171,7 +171,8 @@ bool StreamRun::carry_out_actions() {
         attempt_.reset();
         break;
       case Kind::KeyVerdict:
-        context_.upstreams.judge_key(sent_.back(), action.retry_after, head_, relay_.bytes(action), now());
+        context_.upstreams.judge_key(sent_.back(), action.retry_after, head_, relay_.bytes(action), relay_.dialect(),
+                                     now());
         break;
       case Kind::Outcome:
         tell_outcome(action.outcome);
@@ -242,7 +243,7 @@ void StreamRun::send() {
 /// No key is left to ask with: the attempt gets what the upstream said last, without a request.
 void StreamRun::tell_refusal_again() {
   const std::size_t upstream = *std::exchange(refusing_, std::nullopt);
-  KeyRefusal refusal = context_.upstreams.last_refusal(upstream, now());
+  KeyRefusal refusal = context_.upstreams.last_refusal(upstream, relay_.dialect(), now());
   const unsigned attempt = relay_.attempts();
   head_ = std::move(refusal.head);
   session::UpstreamHead facts = facts_of(head_, context_.loop.unix_now_ms());

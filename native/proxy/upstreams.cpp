@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <string>
 
+#include "core/dialect/ending.hpp"
+#include "native/proxy/random_name.hpp"
+
 namespace tidemark::proxy {
 
 Upstreams::Upstreams(const config::Config& config, observe::Logger& logger) : logger_(logger) {
   for (const config::Upstream& one : config.upstreams) {
-    list_.push_back({one, retry::Breaker(config.breaker), retry::KeyRing(one.api_keys.size()), 0, {}});
+    list_.push_back({one, retry::Breaker(config.breaker), retry::KeyRing(one.api_keys.size()), 0, {}, {}});
   }
 }
 
@@ -79,10 +82,12 @@ bool Upstreams::has_untried(std::size_t index, const std::vector<Destination>& s
 }
 
 void Upstreams::judge_key(const Destination& at, std::optional<TimeMs> retry_after, const http::ResponseHead& head,
-                          std::string_view body, TimeMs now) {
+                          std::string_view body, dialect::Dialect dialect, TimeMs now) {
   One& one = list_[at.upstream];
   one.keys.judge(*at.key, head.status, retry_after, now);
-  one.last_refusal = {head, std::string(body.substr(0, kMaxRefusalBytes))};
+  const bool kept = body.size() <= kMaxRefusalBytes && !head.headers.has("content-encoding");
+  one.last_refusal = {head, kept ? std::string(body) : std::string()};
+  one.refused_in = kept ? std::optional(dialect) : std::nullopt;
   for (const char* of_body : {"content-length", "transfer-encoding", "content-encoding"}) {
     one.last_refusal.head.headers.remove(of_body);
   }
@@ -106,11 +111,26 @@ bool Upstreams::every_key_refused(TimeMs now) const {
   return true;
 }
 
-KeyRefusal Upstreams::last_refusal(std::size_t index, TimeMs now) const {
+KeyRefusal Upstreams::last_refusal(std::size_t index, dialect::Dialect dialect, TimeMs now) const {
   KeyRefusal refusal = list_[index].last_refusal;
   const TimeMs wait = list_[index].keys.usable_in(now);
   refusal.head.headers.remove("retry-after");
   refusal.head.headers.remove("retry-after-ms");
+  if (list_[index].refused_in != dialect) {
+    const bool anthropic = dialect == dialect::Dialect::AnthropicMessages;
+    const std::string request_id = anthropic ? "req_" + draw_stream_id() : std::string();
+    const std::string message =
+        "the upstream refused every key, the last one with status " + std::to_string(refusal.head.status);
+    dialect::ErrorFacts facts;
+    facts.status = refusal.head.status;
+    facts.type = anthropic ? "api_error" : "upstream_error";
+    facts.code = "keys_refused";
+    facts.message = message;
+    facts.request_id = request_id;
+    refusal.head.headers.remove("content-type");
+    refusal.head.headers.add("Content-Type", "application/json");
+    refusal.body = dialect::error_body(dialect, facts);
+  }
   if (wait != kNever) {
     refusal.head.headers.add("Retry-After", std::to_string((wait + 999) / 1000));
     refusal.head.headers.add("retry-after-ms", std::to_string(wait));

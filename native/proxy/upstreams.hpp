@@ -23,11 +23,12 @@ struct Destination {
   std::optional<std::size_t> key;  // number of the key; nullopt: with the client's own credential
 };
 
-/// What an upstream has answered to a refused key.
+/// What an upstream has answered to a refused key, or what is made of it for clients of another dialect.
 struct KeyRefusal {
   http::ResponseHead head;
-  std::string body;  // at most kMaxRefusalBytes of it
+  std::string body;
 };
+/// A longer body is not kept, nor is one that is compressed.
 inline constexpr std::size_t kMaxRefusalBytes = 64u << 10;
 
 /// Where an attempt may go, or why nowhere.
@@ -67,13 +68,14 @@ class Upstreams {
   bool has_untried(std::size_t index, const std::vector<Destination>& sent, TimeMs now) const;
   /// The upstream's word on a key, logged as a warning where it puts the key aside.
   void judge_key(const Destination& at, std::optional<TimeMs> retry_after, const http::ResponseHead& head,
-                 std::string_view body, TimeMs now);
+                 std::string_view body, dialect::Dialect dialect, TimeMs now);
   /// Whether the upstream has keys, and every one is put aside.
   bool all_keys_refused(std::size_t index, TimeMs now) const;
   /// The same of all upstreams.
   bool every_key_refused(TimeMs now) const;
-  /// Its Retry-After is what is left of it. Precondition: all_keys_refused().
-  KeyRefusal last_refusal(std::size_t index, TimeMs now) const;
+  /// As it came where it was told in `dialect` and kept, else in that dialect's own error shape; its Retry-After is
+  /// what is left of it. Precondition: all_keys_refused().
+  KeyRefusal last_refusal(std::size_t index, dialect::Dialect dialect, TimeMs now) const;
 
  private:
   struct One {
@@ -82,6 +84,7 @@ class Upstreams {
     retry::KeyRing keys;
     std::uint64_t attempts = 0;
     KeyRefusal last_refusal;
+    std::optional<dialect::Dialect> refused_in;  // nullopt: its body is not kept
   };
   std::vector<One> list_;
   observe::Logger& logger_;

@@ -1,31 +1,17 @@
 // Streaming gzip: every split, several members, damage, and the bound on output.
 #include "native/http/gzip.hpp"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <string>
 
 #include "tests/catch.hpp"
+#include "tests/native/gzip.hpp"
 
 using tidemark::http::GzipDecoder;
 
-namespace {
+using tidemark::test::gzip;
 
-std::string gzip(std::string text) {
-  z_stream stream{};
-  constexpr int kGzip = 16 + MAX_WBITS;
-  REQUIRE(deflateInit2(&stream, 9, Z_DEFLATED, kGzip, 8, Z_DEFAULT_STRATEGY) == Z_OK);
-  std::string out(compressBound(text.size()) + 64, '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(text.data());
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  REQUIRE(deflate(&stream, Z_FINISH) == Z_STREAM_END);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
-}
+namespace {
 
 bool decode(GzipDecoder& decoder, std::string_view input, std::string& text) {
   for (;;) {

@@ -1,28 +1,12 @@
 // Compressed bodies that are passed through: judged by what they say, handed on as they came (contract § 4.1).
-#include <zlib.h>
-
 #include <nlohmann/json.hpp>
 
+#include "tests/native/gzip.hpp"
 #include "tests/native/proxy/bodies.hpp"
 #include "tests/native/proxy/world.hpp"
 
 namespace tidemark::test {
 namespace {
-
-std::string gzip(std::string text) {
-  z_stream stream{};
-  constexpr int kGzip = 16 + MAX_WBITS;
-  REQUIRE(deflateInit2(&stream, 9, Z_DEFLATED, kGzip, 8, Z_DEFAULT_STRATEGY) == Z_OK);
-  std::string out(compressBound(text.size()) + 64, '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(text.data());
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  REQUIRE(deflate(&stream, Z_FINISH) == Z_STREAM_END);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
-}
 
 Answer compressed(const std::string& text, const char* type, const char* coding = "gzip", int status = 200) {
   Answer answer;

@@ -1,6 +1,8 @@
 // Keys of the configuration, and several upstreams: whose turn it is, through real sockets (contract § 2.1, § 4).
 #include <nlohmann/json.hpp>
 
+#include "native/proxy/upstreams.hpp"
+#include "tests/native/gzip.hpp"
 #include "tests/native/proxy/bodies.hpp"
 #include "tests/native/proxy/world.hpp"
 
@@ -81,6 +83,36 @@ TEST_CASE("keys: with every one refused the last real error is passed on, and to
     CHECK(reply.complete);
   }
   CHECK(world.asked().size() == 2);
+}
+
+TEST_CASE("keys: what can't be told again as it came is told in the dialect of who asks") {
+  struct Case {
+    const char* name;
+    Answer answer;
+    std::string first;  // the path that learns it
+    std::string again;
+  };
+  Answer compressed = refusal(401, {{"Content-Encoding", "gzip"}});
+  compressed.pieces = {gzip(compressed.pieces[0])};
+  Answer long_one = refusal(401);
+  long_one.pieces = {"{\"error\":{\"message\":\"" + std::string(proxy::kMaxRefusalBytes, 'x') + "\"}}"};
+  for (const Case& c :
+       {Case{"of another API", refusal(401), "/v1/messages", kChatPath},
+        Case{"compressed", compressed, "/v1/files", "/v1/files"}, Case{"too long", long_one, kChatPath, kChatPath}}) {
+    CAPTURE(c.name);
+    World world(kFast, R"("api_keys":["sk-one"])");
+    world.upstream_answers({c.answer});
+    HttpClient client = world.connect();
+    CHECK(client.ask("POST", c.first, {{"Accept-Encoding", "gzip"}}, "{}").status == 401);
+    const Reply again = client.ask("POST", c.again, {}, kChatBody);
+    CHECK(again.status == 401);
+    CHECK(again.headers.get("x-should-retry") == "false");
+    CHECK(again.headers.get("content-type") == "application/json");
+    const auto error = nlohmann::json::parse(again.body).at("error");
+    CHECK(error.at("code") == "keys_refused");
+    CHECK(error.at("message") == "the upstream refused every key, the last one with status 401");
+    CHECK(world.asked().size() == 1);
+  }
 }
 
 TEST_CASE("keys: a limit that is told again says what is left of it") {

@@ -1,6 +1,4 @@
 // Bodies that come compressed: decoded where nobody asked for it, also while paused in the middle.
-#include <zlib.h>
-
 #include <memory>
 #include <string>
 #include <thread>
@@ -8,6 +6,7 @@
 
 #include "native/upstream/client.hpp"
 #include "tests/catch.hpp"
+#include "tests/native/gzip.hpp"
 #include "tests/native/loop/raw_socket.hpp"
 #include "tests/native/loop/run_until.hpp"
 
@@ -17,22 +16,9 @@ using tidemark::testing::RawListener;
 using tidemark::testing::RawSocket;
 using tidemark::testing::run_until;
 
-namespace {
+using tidemark::test::gzip;
 
-std::string gzip(std::string text) {
-  z_stream stream{};
-  constexpr int kGzip = 16 + MAX_WBITS;
-  REQUIRE(deflateInit2(&stream, 9, Z_DEFLATED, kGzip, 8, Z_DEFAULT_STRATEGY) == Z_OK);
-  std::string out(compressBound(text.size()) + 64, '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(text.data());
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  REQUIRE(deflate(&stream, Z_FINISH) == Z_STREAM_END);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
-}
+namespace {
 
 struct Collected : CallEvents {
   void on_head(const http::ResponseHead& what) override { head = what; }
