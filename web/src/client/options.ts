@@ -1,7 +1,7 @@
 // What can be set, what is allowed, and what is reported: contract § 8's table.
 import type { EventAction, RetryAction, SeamAction, StreamState } from "../engine/actions.js";
 import { aFunction, numberFrom, oneOf, type Rule } from "../checks.js";
-import { dialects, resumeModes, type DialectName, type ResumeMode } from "../engine/recoverer.js";
+import { dialects, resumeModes, type RecovererOptions } from "../engine/recoverer.js";
 
 /** An event of the answer: each exactly once and in order, whatever happened underneath. */
 export type StreamEvent = Omit<EventAction, "type">;
@@ -14,25 +14,7 @@ export type FetchFunction = (
   init?: Parameters<typeof globalThis.fetch>[1],
 ) => ReturnType<typeof globalThis.fetch>;
 
-export interface RecoveryOptions {
-  /** Consecutive attempts without progress; progress fills it up again. Default 4. */
-  readonly maxRetries?: number | undefined;
-  /** The first retry after progress comes after 0 to this many milliseconds. Default 100. */
-  readonly firstRetryDelayMs?: number | undefined;
-  /** Further retries: min(base · factor^attempt + U(0, jitter), max). Defaults 1000, 1.8, 400, 8000. */
-  readonly baseDelayMs?: number | undefined;
-  readonly factor?: number | undefined;
-  readonly jitterMs?: number | undefined;
-  readonly maxDelayMs?: number | undefined;
-  /** A leg without a byte for so long is lost; 0: never. Not judged while the page is hidden. Default 20000. */
-  readonly heartbeatTimeoutMs?: number | undefined;
-  /** A Retry-After longer than this makes the error final. Default 10000. */
-  readonly maxRetryAfterMs?: number | undefined;
-  /** A larger event ends the stream: `event_too_large`. Default 4 MiB. */
-  readonly maxEventBytes?: number | undefined;
-  readonly dialect?: DialectName | "auto" | undefined;
-  /** By what a lost leg is resumed; `auto`: by what the response showed. */
-  readonly resume?: ResumeMode | undefined;
+export interface RecoveryOptions extends Omit<RecovererOptions, "path" | "seed"> {
   /**
    * Default true: a POST is given an `Idempotency-Key`, so that making it again attaches to its answer. false: for a
    * server of another origin that does not allow this header; a request that is repeated is then a new one.

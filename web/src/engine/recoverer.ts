@@ -19,20 +19,27 @@ export type ResumeMode = (typeof resumeModes)[number];
 
 /** Defaults as in the contract's § 8. What is allowed is checked before (client/options.ts). */
 export interface RecovererOptions {
+  /** Consecutive attempts without progress; progress fills it up again. Default 4. */
   readonly maxRetries?: number | undefined;
+  /** The first retry after progress comes after 0 to this many milliseconds. Default 100. */
   readonly firstRetryDelayMs?: number | undefined;
+  /** Further retries: min(base · factor^attempt + U(0, jitter), max). Defaults 1000, 1.8, 400, 8000. */
   readonly baseDelayMs?: number | undefined;
   readonly factor?: number | undefined;
   readonly jitterMs?: number | undefined;
   readonly maxDelayMs?: number | undefined;
+  /** A leg without a byte for so long is lost; 0: never. Not judged while the page is hidden. Default 20000. */
   readonly heartbeatTimeoutMs?: number | undefined;
+  /** A Retry-After longer than this makes the error final. Default 10000. */
   readonly maxRetryAfterMs?: number | undefined;
+  /** A larger event ends the stream: `event_too_large`. Default 4 MiB. */
   readonly maxEventBytes?: number | undefined;
-  /** `auto` goes by `path` where it tells, else by the first event. */
+  /** `auto` goes by the request's path where it tells, else by the first event. */
   readonly dialect?: DialectName | "auto" | undefined;
+  /** By what a lost leg is resumed; `auto`: by what the response showed. */
+  readonly resume?: ResumeMode | undefined;
   /** The request's path. */
   readonly path?: string | undefined;
-  readonly resume?: ResumeMode | undefined;
   /** For the jitter; an integer of at most 53 bits. Drawn where absent. */
   readonly seed?: number | undefined;
 }
