@@ -1,6 +1,8 @@
 // From a file's text to a checked configuration.
 #include "native/config/config.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -19,6 +21,8 @@ constexpr std::int64_t kDayMs = 86400000;
 constexpr std::int64_t kYearSeconds = 31536000;
 constexpr std::int64_t kMaxBytes = 4294967295;  // offsets in a stream's log are 32 bits wide
 constexpr std::int64_t kMaxTotalBytes = std::int64_t{1} << 50;
+constexpr std::array<PrefixStyle, 4> kPrefixStyles{PrefixStyle::Trailing, PrefixStyle::PrefixFlag,
+                                                   PrefixStyle::PartialFlag, PrefixStyle::ContinueFinalMessage};
 constexpr const char* kNotAvailable = "not available in this version";
 constexpr const char* kListenForm = "must be HOST:PORT, for example 127.0.0.1:8787";
 constexpr const char* kUrlForm =
@@ -47,6 +51,31 @@ std::optional<dialect::Dialect> read_dialect(ObjectReader& reader) {
   return chosen && *chosen > 0 ? std::optional(static_cast<dialect::Dialect>(*chosen - 1)) : std::nullopt;
 }
 
+void read_continuation(Upstream& upstream, ObjectReader& reader, Problems& problems) {
+  constexpr const char* kForm = "must be a list of reattach, prefix, continue-turn, each at most once";
+  const auto forms = reader.texts("continuation", kForm);
+  if (!forms) return;
+  for (const std::string& text : *forms) {
+    const auto form = seam::form_from_name(text);
+    const auto& known = upstream.continuation;
+    if (!form || std::find(known.begin(), known.end(), *form) != known.end()) {
+      return problems.add(reader.path_of("continuation"), shown(*forms), kForm);
+    }
+    upstream.continuation.push_back(*form);
+  }
+}
+
+void read_prefix(Upstream& upstream, ObjectReader& reader) {
+  std::vector<std::string> names{"auto"};
+  for (const PrefixStyle style : kPrefixStyles) names.emplace_back(name(style));
+  const auto chosen = reader.choice("prefix_style", names);
+  if (chosen && *chosen > 0) upstream.prefix_style = kPrefixStyles[*chosen - 1];
+  if (reader.raw("prefix_echo") == nullptr) return;
+  bool echo = false;
+  reader.boolean("prefix_echo", echo);
+  upstream.prefix_echo = echo;
+}
+
 Upstream read_upstream(const json& value, const std::string& path, const Environment& environment, Problems& problems) {
   Upstream upstream;
   ObjectReader reader(value, path, problems);
@@ -62,11 +91,9 @@ Upstream read_upstream(const json& value, const std::string& path, const Environ
   }
   if (auto keys = reader.secrets("api_keys", environment)) upstream.api_keys = std::move(*keys);
   upstream.dialect = read_dialect(reader);
-  unsigned overlap_min = 12;  // without a continuation there is nothing to overlap yet
-  reader.integer("overlap_min", overlap_min, 0, 1000000);
-  if (const auto ways = reader.texts("continuation", "must be a list of reattach, prefix, continue-turn")) {
-    if (!ways->empty()) problems.add(reader.path_of("continuation"), shown(*ways), kNotAvailable);
-  }
+  reader.integer("overlap_min", upstream.overlap_min, 1, 1000000);
+  read_continuation(upstream, reader, problems);
+  read_prefix(upstream, reader);
   reader.finish();
   return upstream;
 }
@@ -287,6 +314,20 @@ std::string_view name(DisconnectPolicy policy) {
       return "continue";
     case DisconnectPolicy::Cancel:
       return "cancel";
+  }
+  return "";
+}
+
+std::string_view name(PrefixStyle style) {
+  switch (style) {
+    case PrefixStyle::Trailing:
+      return "trailing";
+    case PrefixStyle::PrefixFlag:
+      return "prefix-flag";
+    case PrefixStyle::PartialFlag:
+      return "partial-flag";
+    case PrefixStyle::ContinueFinalMessage:
+      return "continue-final-message";
   }
   return "";
 }

@@ -15,6 +15,7 @@
 #include "core/dialect/ending.hpp"
 #include "core/retry/backoff.hpp"
 #include "core/retry/breaker.hpp"
+#include "core/seam/form.hpp"
 #include "native/config/address.hpp"
 
 namespace tidemark::config {
@@ -29,11 +30,25 @@ struct Problem {
   std::string line() const;
 };
 
+/// How an upstream of chat completions is told to go on with the last assistant message.
+enum class PrefixStyle : std::uint8_t {
+  Trailing,              // that it stands last is enough; so it is in the other dialects
+  PrefixFlag,            // its `prefix` is true
+  PartialFlag,           // its `partial` is true
+  ContinueFinalMessage,  // the request's `continue_final_message` is true, `add_generation_prompt` is false
+};
+/// "trailing", "prefix-flag", "partial-flag", "continue-final-message".
+std::string_view name(PrefixStyle style);
+
 struct Upstream {
   std::string name;
   BaseUrl base;
   std::vector<std::string> api_keys;        // none: the client's own credential is passed through
   std::optional<dialect::Dialect> dialect;  // nullopt: `auto`
+  std::vector<seam::Form> continuation;     // in order of preference, each once; none: a cut answer is not continued
+  std::uint32_t overlap_min = 12;
+  std::optional<PrefixStyle> prefix_style;  // nullopt: `auto`, as is known of the provider
+  std::optional<bool> prefix_echo;          // it sends the prefix again before it goes on; nullopt: likewise
 };
 
 struct Retry {

@@ -72,7 +72,7 @@ TEST_CASE("every key is read, comments are skipped, and secrets come from the en
     "listen": "[::1]:9000",
     "upstreams": [
       {"name": "a", "base_url": "https://api.example.com/v1", "api_keys": ["env:KEY", "sk-2"], "dialect": "openai-chat", "overlap_min": 3,
-       "continuation": []},
+       "continuation": ["reattach", "prefix", "continue-turn"], "prefix_style": "partial-flag", "prefix_echo": false},
       {"base_url": "http://127.0.0.1:8000" /* another */}
     ],
     "stream_empty_retry_max": 2, "stream_first_byte_timeout_ms": 0, "commit_hold_ms": 5, "hold_max_ms": 6,
@@ -95,7 +95,16 @@ TEST_CASE("every key is read, comments are skipped, and secrets come from the en
   CHECK(c.upstreams[0].base.text() == "https://api.example.com/v1");
   CHECK(c.upstreams[0].api_keys == std::vector<std::string>{"sk-1", "sk-2"});
   CHECK(c.upstreams[0].dialect == dialect::Dialect::OpenaiChat);
+  CHECK(c.upstreams[0].overlap_min == 3);
+  CHECK(c.upstreams[0].continuation ==
+        std::vector<seam::Form>{seam::Form::Reattach, seam::Form::Prefix, seam::Form::ContinueTurn});
+  CHECK(c.upstreams[0].prefix_style == PrefixStyle::PartialFlag);
+  CHECK(c.upstreams[0].prefix_echo == false);
   CHECK(c.upstreams[1].name == "127.0.0.1:8000");
+  CHECK(c.upstreams[1].overlap_min == 12);
+  CHECK(c.upstreams[1].continuation.empty());
+  CHECK_FALSE(c.upstreams[1].prefix_style);
+  CHECK_FALSE(c.upstreams[1].prefix_echo);
   CHECK(c.stream_empty_retry_max == 2);
   CHECK(c.stream_first_byte_timeout_ms == 0);
   CHECK(c.commit_hold_ms == 5);
@@ -188,8 +197,33 @@ TEST_CASE("what this version cannot do is refused, not ignored") {
     INFO(keys);
     CHECK(line(load_with(keys)).find("not available in this version") != std::string::npos);
   }
-  const auto loaded = load(R"({"upstreams":[{"base_url":"http://u","continuation":["prefix"]}]})", {}, environment());
-  CHECK(line(loaded).find("not available in this version") != std::string::npos);
+}
+
+TEST_CASE("how an upstream continues is checked") {
+  struct Case {
+    const char* keys;
+    const char* line;
+  };
+  for (const Case& c : {
+           Case{R"("continuation": [])", "no problem"},
+           Case{R"("continuation": ["continue-turn", "prefix"])", "no problem"},
+           Case{R"("continuation": ["prefix", "again"])",
+                R"(upstreams[0].continuation: ["prefix","again"]: must be a list of reattach, prefix, continue-turn)"},
+           Case{R"("continuation": ["prefix", "prefix"])", "upstreams[0].continuation: "},
+           Case{R"("continuation": "prefix")", "upstreams[0].continuation: \"prefix\": must be a list"},
+           Case{R"("overlap_min": 1)", "no problem"},
+           Case{R"("overlap_min": 0)", "upstreams[0].overlap_min: 0: must be a whole number from 1 to 1000000"},
+           Case{R"("prefix_style": "auto")", "no problem"},
+           Case{R"("prefix_style": "continue-final-message")", "no problem"},
+           Case{R"("prefix_style": "prefix")",
+                "upstreams[0].prefix_style: \"prefix\": must be one of auto, trailing, prefix-flag, partial-flag, "
+                "continue-final-message"},
+           Case{R"("prefix_echo": "yes")", "upstreams[0].prefix_echo: \"yes\": must be true or false"},
+       }) {
+    INFO(c.keys);
+    const std::string text = std::string(R"({"upstreams":[{"base_url":"http://u",)") + c.keys + "}]}";
+    CHECK(line(load(text, {}, environment())).substr(0, std::string(c.line).size()) == c.line);
+  }
 }
 
 TEST_CASE("upstreams are checked one by one") {
