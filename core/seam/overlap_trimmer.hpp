@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/seam/continuer.hpp"
+
 namespace tidemark::seam {
 
 /// Length in bytes of the longest suffix of `delivered` that `continuation` starts with. It begins and ends where a
@@ -19,21 +21,15 @@ std::size_t overlap_bytes(std::string_view delivered, std::string_view continuat
 /// A code point weighs 1, a CJK one (Han, Hiragana, Katakana, Hangul, CJK punctuation, full-width forms) 3.
 std::uint32_t weight(std::string_view text);
 
-/// Who continues, and so what counts as overlap.
-enum class Continuer : std::uint8_t {
-  SameGeneration,  // a server that resumes its own generation: any overlap is trimmed
-  Model,           // a model asked to go on: a match lighter than overlap_min is chance, and kept
-};
-
 /// One seam. Content is offered event by event, and held while a longer overlap that counts could still arise, up to
 /// the third event; then the seam is decided, once and for good.
 ///
 /// What is trimmed is exactly the overlap of `delivered` (its last kWindowBytes) with the texts of the first three
 /// events that have any, joined, or of all there are if the attempt ends before; nothing where that overlap is lighter
-/// than a Model's overlap_min. How the continuation is cut into events therefore matters in one case only: an overlap
-/// that reaches beyond the third event is not found, since the joined three then stand in the middle of what was
-/// delivered; trimmed is what the three by themselves overlap, mostly nothing. Deciding early never changes the result,
-/// given events that begin and end between code points.
+/// than overlap_min, unless a SameGeneration continues. How the continuation is cut into events therefore matters in
+/// one case only: an overlap that reaches beyond the third event is not found, since the joined three then stand in the
+/// middle of what was delivered; trimmed is what the three by themselves overlap, mostly nothing. Deciding early never
+/// changes the result, given events that begin and end between code points.
 class OverlapTrimmer {
  public:
   static constexpr int kMaxEvents = 3;
