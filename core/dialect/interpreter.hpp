@@ -58,6 +58,7 @@ struct Answer {
   Finish finish = Finish::None;
   std::string id;  // the provider's id of the answer
   std::string model;
+  std::string system_fingerprint;         // openai-chat
   std::uint64_t created = 0;              // openai-chat's and responses' creation time, seconds
   std::optional<std::uint64_t> sequence;  // last sequence_number / seq
   std::uint64_t text_bytes = 0;           // answer text so far (refusal text included), bytes of UTF-8

@@ -206,6 +206,9 @@ bool read(Reading& reading) {
       case Word::Model:
         json.string(reading.model);
         break;
+      case Word::SystemFingerprint:
+        json.string(reading.system_fingerprint);
+        break;
       case Word::Usage:
         reading.take_usage();
         break;

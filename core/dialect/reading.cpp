@@ -219,6 +219,7 @@ Meaning conclude(Reading& reading, bool valid) {
   if constexpr (kKeepsForEnding) {
     keep(answer.id, reading.id);
     keep(answer.model, reading.model);
+    keep(answer.system_fingerprint, reading.system_fingerprint);
     if (reading.created != 0) answer.created = reading.created;
     if (!reading.usage.empty()) {
       answer.usage_json.assign(reading.usage.size() <= Answer::kMaxUsage ? reading.usage : "");

@@ -56,6 +56,7 @@ struct Reading {
   std::optional<std::uint64_t> sequence;
   JsonString id;
   JsonString model;
+  JsonString system_fingerprint;
   std::uint64_t created = 0;
   std::string_view usage;  // an object
   bool is_error = false;

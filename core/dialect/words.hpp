@@ -128,6 +128,7 @@ namespace tidemark::dialect {
   X(ProhibitedContent, "PROHIBITED_CONTENT")                                      \
   X(ContentBlockStop, "content_block_stop")                                       \
   X(IncompleteDetails, "incomplete_details")                                      \
+  X(SystemFingerprint, "system_fingerprint")                                      \
   X(ResponseCancelled, "response.cancelled")                                      \
   X(ResponseCompleted, "response.completed")                                      \
   X(CodeExecutionResult, "codeExecutionResult")                                   \

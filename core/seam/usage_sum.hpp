@@ -1,0 +1,50 @@
+// The usage of an answer that several attempts have made: told once, for all of it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/dialect/json_reader.hpp"
+#include "core/seam/json_edits.hpp"
+
+namespace tidemark::seam {
+
+/// How a dialect calls what counts.
+struct UsageNames {
+  std::array<std::string_view, 3> input;  // which together are the prompt; the first one always, unused ones empty
+  std::string_view output;
+  std::string_view input_details;
+};
+
+/// The continuing attempt's prompt holds what has been delivered: that is taken from its input and added to its output.
+/// Where the first attempt told its input, that says how much it is; else the estimate. Totals stay as they are.
+class UsageSum {
+ public:
+  /// `known`: the usage that the client has been told so far, an object, or empty. `tokens`: the estimate.
+  UsageSum(const UsageNames& names, std::string_view known, std::uint64_t tokens);
+
+  /// The attempt's usage in an event that is swallowed; what it says of the input is in force until told anew. Reads
+  /// one value.
+  void note(dialect::JsonReader& json);
+  /// The attempt's usage, made the whole answer's. Reads one value.
+  void edit(dialect::JsonReader& json, JsonEdits& edits);
+
+ private:
+  struct Counts {
+    std::array<std::optional<std::uint64_t>, 3> input;
+    bool has_input() const { return input[0].has_value(); }
+    std::uint64_t all_input() const { return input[0].value_or(0) + input[1].value_or(0) + input[2].value_or(0); }
+  };
+  std::optional<std::size_t> input_of(std::string_view key) const;
+
+  UsageNames names_;
+  std::uint64_t tokens_;
+  Counts known_;
+  std::string known_details_;
+  Counts attempt_;
+};
+
+}  // namespace tidemark::seam
