@@ -13,8 +13,8 @@
 
 #include "core/base/result.hpp"
 #include "core/dialect/dialect.hpp"
+#include "core/seam/continuer.hpp"
 #include "core/seam/form.hpp"
-#include "core/seam/overlap_trimmer.hpp"
 #include "native/config/config.hpp"
 #include "native/http/message.hpp"
 
@@ -24,13 +24,13 @@ namespace tidemark::continuation {
 struct CutAnswer {
   const config::Upstream& upstream;  // where the continuing request goes
   dialect::Dialect dialect = dialect::Dialect::Opaque;
-  std::string_view target;                     // of the request as the client sent it
-  std::string_view body;                       // as it went upstream at first, without what other seams added
-  std::string_view text;                       // all of the answer's text so far
-  std::string_view answer_id;                  // the provider's id of the answer; empty: not known
-  std::optional<std::uint64_t> last_sequence;  // the provider's number of the last event that was delivered
-  std::uint64_t tokens = 0;                    // of the answer so far
-  bool reasoned = false;                       // reasoning came before the text
+  std::string_view target = {};                     // of the request as the client sent it
+  std::string_view body = {};                       // as it went upstream at first, without what other seams added
+  std::string_view text = {};                       // all of the answer's text so far
+  std::string_view answer_id = {};                  // the provider's id of the answer; empty: not known
+  std::optional<std::uint64_t> last_sequence = {};  // the provider's number of the last event that was delivered
+  std::uint64_t tokens = 0;                         // of the answer so far
+  bool reasoned = false;                            // reasoning came before the text
 };
 
 struct ContinuedRequest {

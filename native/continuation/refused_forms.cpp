@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "native/continuation/providers.hpp"
+
 namespace tidemark::continuation {
 namespace {
 
@@ -17,11 +19,9 @@ constexpr std::array<std::string_view, 5> kTooLong{"context_length", "context le
 
 bool refuses_form(seam::Form form, int status, std::string_view body) {
   if (form != seam::Form::Prefix || (status != 400 && status != 404 && status != 422)) return false;
-  std::string lower(body);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  const std::string said = lower_case(body);
   return std::none_of(kTooLong.begin(), kTooLong.end(),
-                      [&lower](std::string_view words) { return lower.find(words) != std::string::npos; });
+                      [&said](std::string_view words) { return said.find(words) != std::string::npos; });
 }
 
 void RefusedForms::refused(std::string_view upstream, std::string_view model, seam::Form form) {
