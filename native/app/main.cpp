@@ -75,7 +75,7 @@ int run(const Say& command) { return say(command.text); }
 
 int run(const config::Problem& problem) { return complain(problem); }
 
-int main(int argc, const char* const* argv) {
+int run(int argc, const char* const* argv) {
   const Command command = parse_command_line(argc, argv);
   return std::visit([](const auto& one) { return run(one); }, command);
 }
@@ -85,7 +85,7 @@ int main(int argc, const char* const* argv) {
 
 int main(int argc, char** argv) {
   try {
-    return tidemark::app::main(argc, argv);
+    return tidemark::app::run(argc, argv);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "tidemark: %s\n", error.what());
     return 1;

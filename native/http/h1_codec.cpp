@@ -122,6 +122,7 @@ std::size_t H1ResponseDecoder::feed(std::string_view bytes, std::vector<Response
       add_end(*parser_, true, actions);
       return consumed;
     }
+    break;
   }
   if (parser_->state() == State::Body && consumed < bytes.size()) {
     consumed += feed_body(*parser_, bytes.substr(consumed), actions);

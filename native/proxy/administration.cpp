@@ -1,8 +1,6 @@
 // Routing below /tidemark/, and streams by id.
 #include "native/proxy/administration.hpp"
 
-#include <utility>
-
 #include "native/observe/prometheus.hpp"
 #include "native/proxy/principal.hpp"
 #include "native/proxy/reply.hpp"
@@ -92,7 +90,7 @@ void Administration::stream(const std::shared_ptr<downstream::Exchange>& exchang
   }
   http::Headers headers;
   headers.add("Cache-Control", "no-store");
-  reply(context_, *exchange, 200, kJson, describe(*stream, context_.log), std::move(headers));
+  reply(context_, *exchange, 200, kJson, describe(*stream, context_.log), headers);
 }
 
 void Administration::follow(const std::shared_ptr<downstream::Exchange>& exchange,

@@ -26,7 +26,7 @@ void reply_refusal(const Context& context, downstream::Exchange& exchange, Refus
                                                  .text("path", loggable_path(exchange.head().target))
                                                  .number("status", answer.status)
                                                  .text("code", code(refusal)));
-  reply(context, exchange, answer.status, "application/json", std::move(answer.body), std::move(headers));
+  reply(context, exchange, answer.status, "application/json", std::move(answer.body), headers);
 }
 
 std::string_view loggable_path(std::string_view target) {

@@ -31,14 +31,12 @@ struct RunRequest {
 /// Told how a stream fares. After refused(), passes() or ended() the run is over, and may be retired, not destroyed.
 class RunOwner {
  public:
+  virtual ~RunOwner() = default;
   /// The client's 200 may go out: the stream has its log and headers.
   virtual void committed(Stream& stream) = 0;
   virtual void refused(Stream& stream, const session::RelayError& error) = 0;
   virtual void passes(Stream& stream, http::ResponseHead head, std::unique_ptr<ResponsePipe> pipe) = 0;
   virtual void ended(Stream& stream) = 0;
-
- protected:
-  ~RunOwner() = default;
 };
 
 class StreamRun final : public upstream::CallEvents {

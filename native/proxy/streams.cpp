@@ -160,7 +160,7 @@ void Streams::refused(Stream& stream, const session::RelayError& error) {
     waiter.exchange->on_closed(nullptr);
     http::Headers headers;
     add_retry_after(headers, error.retry_after_s);
-    reply(context_, *waiter.exchange, error.status, "application/json", body, std::move(headers));
+    reply(context_, *waiter.exchange, error.status, "application/json", body, headers);
   }
   context_.registry.remove(stream);
 }

@@ -47,8 +47,9 @@ Client::~Client() {
   impl_->pool.clear();
 }
 
-std::unique_ptr<Call> Client::send(const Origin& origin, http::RequestHead head, std::string body, CallEvents& events) {
-  auto call = std::make_shared<RunningCall>(*impl_, origin, std::move(head), body, events);
+std::unique_ptr<Call> Client::send(const Origin& origin, const http::RequestHead& head, std::string_view body,
+                                   CallEvents& events) {
+  auto call = std::make_shared<RunningCall>(*impl_, origin, head, body, events);
   impl_->loop.defer([weak = std::weak_ptr<RunningCall>(call)] {
     if (const auto waiting = weak.lock()) waiting->start();
   });

@@ -84,7 +84,8 @@ class Client {
   /// gone out on it. 1xx responses are skipped. A gzip body is decoded, and
   /// its Content-Encoding and Content-Length taken out, where the request had no Accept-Encoding or the response is an
   /// event stream.
-  std::unique_ptr<Call> send(const Origin& origin, http::RequestHead head, std::string body, CallEvents& events);
+  std::unique_ptr<Call> send(const Origin& origin, const http::RequestHead& head, std::string_view body,
+                             CallEvents& events);
 
   /// Kept connections without a request.
   std::size_t idle_connections() const;

@@ -30,7 +30,7 @@ bool is_event_stream(const http::Headers& headers) {
 
 }  // namespace
 
-RunningCall::RunningCall(Client::Impl& client, Origin origin, http::RequestHead head, std::string_view body,
+RunningCall::RunningCall(Client::Impl& client, Origin origin, const http::RequestHead& head, std::string_view body,
                          CallEvents& events)
     : client_(&client),
       loop_(client.loop),

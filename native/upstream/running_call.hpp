@@ -34,7 +34,8 @@ struct Client::Impl {
 
 class RunningCall : public std::enable_shared_from_this<RunningCall> {
  public:
-  RunningCall(Client::Impl& client, Origin origin, http::RequestHead head, std::string_view body, CallEvents& events);
+  RunningCall(Client::Impl& client, Origin origin, const http::RequestHead& head, std::string_view body,
+              CallEvents& events);
   ~RunningCall();
   RunningCall(const RunningCall&) = delete;
   RunningCall& operator=(const RunningCall&) = delete;
