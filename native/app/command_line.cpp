@@ -3,6 +3,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "native/simulate/fault.hpp"
+
 namespace tidemark::app {
 namespace {
 
@@ -63,7 +65,10 @@ Command parse_command_line(int argc, const char* const* argv) {
       ->type_name("MS")
       ->check(CLI::Range(std::int64_t{0}, kHourMs))
       ->capture_default_str();
-  simulate_command->add_option("--fault", simulate.faults, "A fault, taken in turn; may be given several times")
+  simulate_command
+      ->add_option("--fault", simulate.faults,
+                   "A fault, or several separated by commas, taken in turn; may be given several times: " +
+                       std::string(simulate::allowed_faults()))
       ->type_name("SPEC")
       ->allow_extra_args(false);
 

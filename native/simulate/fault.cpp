@@ -1,9 +1,11 @@
 // Fault specifications and their order.
 #include "native/simulate/fault.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <optional>
+#include <utility>
 
 namespace tidemark::simulate {
 namespace {
@@ -38,11 +40,24 @@ constexpr std::array kCounted = {
     Counted{"stall-after", FaultKind::StallAfter},
 };
 
+struct Seam {
+  std::string_view name;
+  SeamFault seam;
+};
+constexpr std::array kSeams = {
+    Seam{"echo", SeamFault::Echo},           Seam{"restart", SeamFault::Restart},
+    Seam{"lead-in", SeamFault::LeadIn},      Seam{"restart-paraphrased", SeamFault::RestartParaphrased},
+    Seam{"different", SeamFault::Different}, Seam{"refuse-prefix", SeamFault::RefusePrefix},
+};
+
+constexpr int kMostEvents = 1'000'000;
+constexpr int kMostOverlap = 1'000'000;
+
 constexpr std::string_view kAllowed =
     "status=CODE (400-599), reset-after=N, eof-after=N, stall-after=N (N: events, 0-1000000), connect-reset, empty, "
     "preamble-only, reasoning-only, error-event, challenge-json, challenge-html, challenge-html-cut, silence, "
-    "pings-only, "
-    "crlf, split, none";
+    "pings-only, crlf, split, none; for a continuation: overlap=N (N: characters, 0-1000000), echo, restart, "
+    "restart-paraphrased, lead-in, different, refuse-prefix; one of each kind may be joined by a plus";
 
 FaultError not_a_fault(std::string_view spec) {
   return "fault '" + std::string(spec) + "': allowed: " + std::string(kAllowed);
@@ -55,6 +70,47 @@ std::optional<int> parse_int(std::string_view text, int least, int most) {
   return value;
 }
 
+// The value behind `name=`, where the part is of that form.
+std::optional<int> value_of(std::string_view part, std::string_view name, int least, int most) {
+  if (part.size() <= name.size() || part[name.size()] != '=' || part.substr(0, name.size()) != name)
+    return std::nullopt;
+  return parse_int(part.substr(name.size() + 1), least, most);
+}
+
+bool parse_seam(std::string_view part, Fault& fault) {
+  for (const Seam& seam : kSeams) {
+    if (part != seam.name) continue;
+    fault.seam = seam.seam;
+    return true;
+  }
+  const auto overlap = value_of(part, "overlap", 0, kMostOverlap);
+  if (!overlap) return false;
+  fault.seam = SeamFault::Overlap;
+  fault.overlap = static_cast<std::size_t>(*overlap);
+  return true;
+}
+
+bool parse_end(std::string_view part, Fault& fault) {
+  for (const Plain& plain : kPlain) {
+    if (part != plain.name) continue;
+    fault.kind = plain.kind;
+    return true;
+  }
+  if (const auto status = value_of(part, "status", 400, 599)) {
+    fault.kind = FaultKind::Status;
+    fault.status = *status;
+    return true;
+  }
+  for (const Counted& counted : kCounted) {
+    const auto events = value_of(part, counted.name, 0, kMostEvents);
+    if (!events) continue;
+    fault.kind = counted.kind;
+    fault.events = static_cast<std::size_t>(*events);
+    return true;
+  }
+  return false;
+}
+
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
   while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
@@ -63,26 +119,21 @@ std::string_view trimmed(std::string_view text) {
 
 }  // namespace
 
+std::string_view allowed_faults() { return kAllowed; }
+
 Result<Fault, FaultError> parse_fault(std::string_view spec) {
-  for (const Plain& plain : kPlain) {
-    if (spec == plain.name) return Fault{plain.kind, 0, 0};
+  Fault fault;
+  bool has_end = false;
+  bool has_seam = false;
+  for (std::string_view rest = spec;;) {
+    const std::size_t plus = rest.find('+');
+    const std::string_view part = rest.substr(0, plus);
+    const bool seam = parse_seam(part, fault);
+    if (!seam && !parse_end(part, fault)) return not_a_fault(spec);
+    if (std::exchange(seam ? has_seam : has_end, true)) return not_a_fault(spec);
+    if (plus == std::string_view::npos) return fault;
+    rest.remove_prefix(plus + 1);
   }
-  const std::size_t equals = spec.find('=');
-  if (equals == std::string_view::npos) return not_a_fault(spec);
-  const std::string_view name = spec.substr(0, equals);
-  const std::string_view value = spec.substr(equals + 1);
-  if (name == "status") {
-    const auto status = parse_int(value, 400, 599);
-    if (!status) return not_a_fault(spec);
-    return Fault{FaultKind::Status, 0, *status};
-  }
-  for (const Counted& counted : kCounted) {
-    if (name != counted.name) continue;
-    const auto events = parse_int(value, 0, 1'000'000);
-    if (!events) return not_a_fault(spec);
-    return Fault{counted.kind, static_cast<std::size_t>(*events), 0};
-  }
-  return not_a_fault(spec);
 }
 
 Result<std::vector<Fault>, FaultError> parse_faults(std::string_view list) {
@@ -100,6 +151,14 @@ Result<std::vector<Fault>, FaultError> parse_faults(std::string_view list) {
 FaultSchedule::FaultSchedule(std::vector<Fault> program) : program_(std::move(program)) {}
 
 Fault FaultSchedule::next() { return program_taken_ < program_.size() ? program_[program_taken_++] : Fault{}; }
+
+std::optional<std::string> FaultSchedule::latest(std::string_view subject) const {
+  const auto found = std::find_if(turns_.begin(), turns_.end(), [subject](const Turn& turn) {
+    return turn.identity.compare(0, subject.size(), subject) == 0;
+  });
+  if (found == turns_.end()) return std::nullopt;
+  return found->identity;
+}
 
 Fault FaultSchedule::next(const std::string& identity, const std::vector<Fault>& own) {
   auto known = by_identity_.find(identity);

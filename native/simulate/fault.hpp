@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -33,16 +34,36 @@ enum class FaultKind : std::uint8_t {
   Split,             // answers well, every byte its own write
 };
 
+/// What is wrong with a continuation, before anything else happens to it; a request that continues nothing shows none
+/// of it.
+enum class SeamFault : std::uint8_t {
+  None,                // goes on exactly where the text so far ends
+  Overlap,             // begins `overlap` code points earlier
+  Echo,                // sends all of the text so far again first, in one piece
+  Restart,             // gives the whole answer again
+  RestartParaphrased,  // gives it again, in other words
+  LeadIn,              // says that it goes on, and then does
+  Different,           // gives another answer
+  RefusePrefix,        // refuses a request whose last message is the assistant's
+};
+
+/// One turn's fault: how the response ends, and what its seam is like.
 struct Fault {
   FaultKind kind = FaultKind::None;
   std::size_t events = 0;  // ResetAfter, EofAfter, StallAfter
   int status = 0;          // Status: 400 to 599
+  SeamFault seam = SeamFault::None;
+  std::size_t overlap = 0;  // Overlap: code points
 };
+
+/// All of them, in words.
+std::string_view allowed_faults();
 
 /// One line that names the fault and what is allowed.
 using FaultError = std::string;
 
-/// `status=CODE`, `reset-after=N`, `none`, …
+/// `status=CODE`, `reset-after=N`, `none`, …; one of these and one of the seam's may be joined by a plus:
+/// `overlap=20+reset-after=10`.
 Result<Fault, FaultError> parse_fault(std::string_view spec);
 /// Comma-separated; spaces around a fault are allowed; an empty list is an error.
 Result<std::vector<Fault>, FaultError> parse_faults(std::string_view list);
@@ -56,6 +77,9 @@ class FaultSchedule {
 
   Fault next();
   Fault next(const std::string& identity, const std::vector<Fault>& own);
+  bool knows(const std::string& identity) const { return by_identity_.count(identity) > 0; }
+  /// The identity that begins with `subject` and was used last.
+  std::optional<std::string> latest(std::string_view subject) const;
 
   /// More identities than this are not remembered; the one that was used longest ago is forgotten.
   static constexpr std::size_t kMaxIdentities = 4096;

@@ -7,8 +7,11 @@
 #include <optional>
 #include <utility>
 
+#include "core/base/utf8.hpp"
 #include "core/dialect/ending.hpp"
-#include "core/seam/watermark.hpp"
+#include "native/simulate/paced_body.hpp"
+#include "native/simulate/rest.hpp"
+#include "native/simulate/whole_answer.hpp"
 
 namespace tidemark::simulate {
 namespace {
@@ -26,6 +29,9 @@ constexpr std::array kEndpoints = {
     Endpoint{"/v1/messages", Dialect::AnthropicMessages},
     Endpoint{"/v1/seq", Dialect::SeqDelta},
 };
+
+// Responses that are kept are found below this.
+constexpr std::string_view kKept = "/v1/responses/";
 
 std::optional<Dialect> endpoint_of(std::string_view target) {
   const std::string_view path = target.substr(0, target.find('?'));
@@ -55,144 +61,39 @@ void respond_error(downstream::Exchange& exchange, Dialect spoken, int status, s
   exchange.respond(make_head(status, "application/json"), dialect::error_body(spoken, facts));
 }
 
-// Where a resumed /v1/seq answer starts: behind the watermark of the header, or of the body.
-std::optional<seam::Seq> watermark_of(const http::Headers& headers, const Json& body) {
-  if (const std::string* given = headers.find("X-Resume-Seq")) return seam::parse_watermark(*given);
-  const auto field = body.find("resumeSeq");
-  if (field == body.end()) return seam::kNothing;
-  if (!field->is_number_integer() || field->get<seam::Seq>() < seam::kNothing) return std::nullopt;
-  return field->get<seam::Seq>();
-}
-
-// What repetitions of a request have in common: all but the resume fields.
-std::string identity_of(const http::RequestHead& head, Json body) {
-  for (const char* field : {"resumeSeq", "receivedLength", "tailFingerprint"}) body.erase(field);
-  std::string identity(head.target);
-  identity += '\n';
-  identity += head.headers.get("Idempotency-Key");
-  identity += '\n';
-  identity += head.headers.get("X-Simulate");
-  identity += '\n';
-  identity += body.dump(-1, ' ', false, Json::error_handler_t::replace);
-  return identity;
-}
-
 bool shows_reasoning(const std::vector<Fault>& faults) {
   return std::any_of(faults.begin(), faults.end(),
                      [](const Fault& fault) { return fault.kind == FaultKind::ReasoningOnly; });
 }
 
-std::string whole_answer(Dialect spoken, const std::string& text) {
-  const Json usage = {{"prompt_tokens", 12}, {"completion_tokens", 1}, {"total_tokens", 13}};
-  switch (spoken) {
-    case Dialect::AnthropicMessages:
-      return Json{{"id", "msg_simulated"},
-                  {"type", "message"},
-                  {"role", "assistant"},
-                  {"model", "simulated-1"},
-                  {"content", Json::array({{{"type", "text"}, {"text", text}}})},
-                  {"stop_reason", "end_turn"},
-                  {"stop_sequence", nullptr},
-                  {"usage", {{"input_tokens", 12}, {"output_tokens", 1}}}}
-          .dump();
-    case Dialect::OpenaiResponses:
-      return Json{{"id", "resp_simulated"},
-                  {"object", "response"},
-                  {"status", "completed"},
-                  {"model", "simulated-1"},
-                  {"output", Json::array({{{"id", "msg_simulated"},
-                                           {"type", "message"},
-                                           {"role", "assistant"},
-                                           {"status", "completed"},
-                                           {"content", Json::array({{{"type", "output_text"}, {"text", text}}})}}})}}
-          .dump();
-    case Dialect::OpenaiChat:
-    case Dialect::Gemini:
-    case Dialect::SeqDelta:
-    case Dialect::AiSdkUi:
-    case Dialect::Opaque:
-      break;
+// So many code points before `at`, or the beginning.
+std::size_t earlier(std::string_view text, std::size_t at, std::size_t points) {
+  for (std::size_t i = 0; i < points && at > 0; ++i) {
+    do --at;
+    while (at > 0 && is_continuation(text[at]));
   }
-  const Json message = {{"role", "assistant"}, {"content", text}};
-  return Json{{"id", "chatcmpl-simulated"},
-              {"object", "chat.completion"},
-              {"created", 1760000000},
-              {"model", "simulated-1"},
-              {"choices", Json::array({{{"index", 0}, {"message", message}, {"finish_reason", "stop"}}})},
-              {"usage", usage}}
-      .dump();
+  return at;
 }
 
-// A plan, one frame an interval.
-class PacedBody final : public downstream::BodySource {
- public:
-  PacedBody(loop::Loop& loop, const std::shared_ptr<downstream::Exchange>& exchange, Plan plan, TimeMs interval_ms)
-      : loop_(loop), exchange_(exchange), plan_(std::move(plan)), interval_ms_(interval_ms), timer_(loop) {}
-
-  downstream::Pull pull(std::string& out, std::size_t /*max*/) override {
-    if (waiting_) return downstream::Pull::Pending;
-    if (next_ == plan_.frames.size()) return end();
-    const std::string& frame = plan_.frames[next_];
-    if (plan_.byte_by_byte) {
-      out += frame[offset_++];
-      if (offset_ < frame.size()) {
-        // Its own turn, and so its own write.
-        wait(loop_.now_ms());
-        return downstream::Pull::Pending;
-      }
-      offset_ = 0;
-    } else {
-      out += frame;
+// The value of a field of the target's query, nothing decoded.
+std::optional<std::string_view> query_field(std::string_view target, std::string_view name) {
+  std::string_view query = target.substr(std::min(target.find('?'), target.size()));
+  while (!query.empty()) {
+    query.remove_prefix(1);
+    const std::string_view field = query.substr(0, query.find('&'));
+    if (field.size() > name.size() && field.substr(0, name.size()) == name && field[name.size()] == '=') {
+      return field.substr(name.size() + 1);
     }
-    ++next_;
-    if (next_ == plan_.frames.size() && plan_.end == PlanEnd::Repeat) --next_;
-    if (interval_ms_ == 0 && plan_.end != PlanEnd::Repeat) {
-      return next_ == plan_.frames.size() ? end() : downstream::Pull::More;
-    }
-    wait(loop_.now_ms() + std::max<TimeMs>(interval_ms_, plan_.end == PlanEnd::Repeat ? kRepeatMs : 0));
-    return downstream::Pull::Pending;
+    query.remove_prefix(field.size());
   }
+  return std::nullopt;
+}
 
- private:
-  // Keepalives without an interval would be a flood.
-  static constexpr TimeMs kRepeatMs = 10;
-
-  downstream::Pull end() {
-    switch (plan_.end) {
-      case PlanEnd::EndOfBody:
-        return downstream::Pull::End;
-      case PlanEnd::Cut:
-        return downstream::Pull::Abort;
-      case PlanEnd::Reset:
-        // After what was said has been written: a reset throws away what is still on its way.
-        loop_.post([exchange = exchange_] {
-          if (const auto open = exchange.lock()) open->reset();
-        });
-        return downstream::Pull::Pending;
-      case PlanEnd::Stall:
-      case PlanEnd::Repeat:
-        return downstream::Pull::Pending;
-    }
-    return downstream::Pull::End;
-  }
-
-  void wait(TimeMs until) {
-    waiting_ = true;
-    timer_.set(until, [this] {
-      waiting_ = false;
-      if (const auto open = exchange_.lock()) open->wake();
-    });
-  }
-
-  loop::Loop& loop_;
-  std::weak_ptr<downstream::Exchange> exchange_;
-  Plan plan_;
-  TimeMs interval_ms_;
-  loop::Timer timer_;
-  std::size_t next_ = 0;
-  std::size_t offset_ = 0;
-  bool waiting_ = false;
-};
+// openai-responses: the response that an event holds.
+Json response_in(const ScriptEvent& event) {
+  const Json json = Json::parse(event.data, nullptr, false);
+  return json.is_object() ? json.value("response", Json::object()) : Json::object();
+}
 
 }  // namespace
 
@@ -200,6 +101,7 @@ SimulatedUpstream::SimulatedUpstream(loop::Loop& loop, Recording recording, std:
                                      TimeMs interval_ms)
     : loop_(loop),
       recording_(std::move(recording)),
+      answer_(recording_.pieces().joined_text()),
       program_thinks_(shows_reasoning(program)),
       schedule_(std::move(program)),
       interval_ms_(interval_ms) {}
@@ -215,6 +117,10 @@ void SimulatedUpstream::handle(std::shared_ptr<downstream::Exchange> exchange) {
     exchange->respond(std::move(preflight), std::string());
     return;
   }
+  if (head.target.compare(0, kKept.size(), kKept) == 0) {
+    reattach(exchange);
+    return;
+  }
   const auto spoken = endpoint_of(head.target);
   if (!spoken) {
     respond_error(*exchange, Dialect::OpenaiChat, 404, "not_found",
@@ -225,49 +131,144 @@ void SimulatedUpstream::handle(std::shared_ptr<downstream::Exchange> exchange) {
     respond_error(*exchange, *spoken, 405, "method_not_allowed", "method: allowed: POST");
     return;
   }
-  const Json body = Json::parse(exchange->body(), nullptr, false);
-  if (!body.is_object()) {
-    respond_error(*exchange, *spoken, 400, "invalid_body", "body: allowed: a JSON object");
+  const auto request = read_request(*spoken, head, exchange->body(), answer_);
+  if (!request) {
+    respond_error(*exchange, *spoken, 400, request.error().code, request.error().message);
     return;
   }
-  const auto watermark = watermark_of(head.headers, body);
-  if (!watermark) {
-    respond_error(*exchange, *spoken, 400, "resume_invalid", "X-Resume-Seq: allowed: an integer from -1 on");
-    return;
-  }
-  Fault fault;
-  bool thinks = program_thinks_;
-  if (const std::string* own = head.headers.find("X-Simulate")) {
-    const auto faults = parse_faults(*own);
+  std::optional<std::vector<Fault>> own;
+  if (const std::string* given = head.headers.find("X-Simulate")) {
+    auto faults = parse_faults(*given);
     if (!faults) {
       respond_error(*exchange, *spoken, 400, "invalid_fault", "X-Simulate: " + faults.error());
       return;
     }
-    fault = schedule_.next(identity_of(head, body), faults.value());
-    thinks = shows_reasoning(faults.value());
-  } else {
-    fault = schedule_.next();
+    own = std::move(faults).value();
+  }
+  answer(exchange, *spoken, request.value(), own);
+}
+
+void SimulatedUpstream::answer(const std::shared_ptr<downstream::Exchange>& exchange, Dialect spoken,
+                               const Request& request, const std::optional<std::vector<Fault>>& own) {
+  std::string identity = request.identity;
+  if (request.continues != Continues::Nothing && !schedule_.knows(identity)) {
+    identity = schedule_.latest(request.subject).value_or(identity);
+  }
+  const Fault fault = next_fault(identity, own);
+  if (fault.seam == SeamFault::RefusePrefix && request.ends_with_assistant) {
+    respond_error(*exchange, spoken, 400, "prefill_unsupported",
+                  "This model does not support assistant message prefill. The conversation must end with a user "
+                  "message.");
+    return;
   }
   if (fault.kind == FaultKind::ConnectReset) {
     exchange->reset();
     return;
   }
-  const bool stream = *spoken == Dialect::SeqDelta || body.value("stream", Json(false)) == true;
+  const bool thinks = own ? shows_reasoning(*own) : program_thinks_;
+  const std::string mark = "-" + std::to_string(++answers_);
+  Script script = told(spoken, request, fault, thinks, mark);
   const bool answers_well =
       fault.kind == FaultKind::None || fault.kind == FaultKind::Crlf || fault.kind == FaultKind::Split;
-  if (!stream && answers_well) {
-    exchange->respond(make_head(200, "application/json"), whole_answer(*spoken, recording_.pieces().joined_text()));
+  if (!request.stream && answers_well) {
+    const std::string text = script.text();
+    const Script whole = recording_.script(spoken);
+    const std::size_t shown = request.continues == Continues::Tail ? 0 : tokens_in(whole, request.so_far);
+    exchange->respond(make_head(200, "application/json"),
+                      whole_answer(spoken, {text, 12 + shown, tokens_in(script, text.size()), mark}));
     return;
   }
-  // A resumed answer must be the one that was begun: on /v1/seq all attempts under one list have the same events. The
-  // other dialects start anew, and only the attempt that shows nothing but reasoning has any.
-  const bool resumable = *spoken == Dialect::SeqDelta;
-  if (!resumable) thinks = fault.kind == FaultKind::ReasoningOnly;
-  const Script script = recording_.script(*spoken, thinks ? Reasoning::First : Reasoning::AsRecorded);
-  answer_stream(exchange, plan_stream(script, fault, resumable ? script.above(*watermark) : 0));
+  const bool resumes = spoken == Dialect::SeqDelta && request.continues == Continues::Nothing;
+  Plan plan = plan_stream(script, fault, resumes ? script.above(request.watermark) : 0);
+  if (request.background && request.stream && fault.kind != FaultKind::Status) {
+    const std::string id = response_in(script.events.front()).value("id", std::string());
+    generations_.keep(id, {std::move(script), identity, own});
+  }
+  send(exchange, std::move(plan));
 }
 
-void SimulatedUpstream::answer_stream(const std::shared_ptr<downstream::Exchange>& exchange, Plan plan) {
+Script SimulatedUpstream::told(Dialect spoken, const Request& request, const Fault& fault, bool thinks,
+                               const std::string& mark) const {
+  // A resumed answer must be the one that was begun: on /v1/seq all attempts under one list have the same events. The
+  // other dialects start anew, and only the attempt that shows nothing but reasoning has any.
+  const bool same = spoken == Dialect::SeqDelta;
+  const Reasoning reasoning =
+      (same ? thinks : fault.kind == FaultKind::ReasoningOnly) ? Reasoning::First : Reasoning::AsRecorded;
+  if (request.continues == Continues::Nothing || fault.kind == FaultKind::ReasoningOnly) {
+    if (!request.background) return recording_.script(spoken, reasoning, mark);
+    return marked(recording_.script(spoken, reasoning), mark);
+  }
+  const Script whole = recording_.script(spoken, reasoning);
+  Telling telling;
+  telling.from = request.so_far;
+  telling.shown = request.continues == Continues::Tail ? 0 : tokens_in(whole, request.so_far);
+  telling.mark = mark;
+  switch (fault.seam) {
+    case SeamFault::None:
+    case SeamFault::RefusePrefix:
+      break;
+    case SeamFault::Overlap:
+      telling.from = earlier(answer_, request.so_far, fault.overlap);
+      break;
+    case SeamFault::Echo:
+      telling.lead = answer_.substr(0, request.so_far);
+      telling.leading = telling.shown;
+      break;
+    case SeamFault::LeadIn:
+      telling.lead = "Sure, continuing: ";
+      telling.leading = 1;
+      break;
+    case SeamFault::Restart:
+      return marked(whole, mark);
+    case SeamFault::RestartParaphrased:
+      return render(spoken, paraphrased(recording_.pieces()), mark);
+    case SeamFault::Different:
+      return render(spoken, other_pieces(), mark);
+  }
+  return rest_of(whole, same ? Rest::Same : Rest::Fresh, telling);
+}
+
+Fault SimulatedUpstream::next_fault(const std::string& identity, const std::optional<std::vector<Fault>>& own) {
+  return own ? schedule_.next(identity, *own) : schedule_.next();
+}
+
+void SimulatedUpstream::reattach(const std::shared_ptr<downstream::Exchange>& exchange) {
+  const http::RequestHead& head = exchange->head();
+  if (head.method != "GET") {
+    respond_error(*exchange, Dialect::OpenaiResponses, 405, "method_not_allowed", "method: allowed: GET");
+    return;
+  }
+  const std::string_view target = head.target;
+  const std::string id(target.substr(kKept.size(), target.find('?') - kKept.size()));
+  const Generation* generation = generations_.find(id);
+  if (generation == nullptr) {
+    respond_error(*exchange, Dialect::OpenaiResponses, 404, "not_found", "Response with id '" + id + "' not found.");
+    return;
+  }
+  if (query_field(target, "stream") != "true") {
+    std::string latest = "{}";
+    for (const ScriptEvent& event : generation->script.events) {
+      if (const Json response = response_in(event); !response.empty()) latest = response.dump();
+    }
+    exchange->respond(make_head(200, "application/json"), std::move(latest));
+    return;
+  }
+  const auto after = query_field(target, "starting_after");
+  const auto watermark = after ? seam::parse_watermark(*after) : seam::kNothing;
+  if (!watermark || (after && *watermark < 0)) {
+    respond_error(*exchange, Dialect::OpenaiResponses, 400, "invalid_request",
+                  "starting_after: allowed: an integer from 0 on");
+    return;
+  }
+  const Fault fault = next_fault(generation->identity, generation->own);
+  if (fault.kind == FaultKind::ConnectReset) {
+    exchange->reset();
+    return;
+  }
+  send(exchange, plan_stream(generation->script, fault, generation->script.above(*watermark)));
+}
+
+void SimulatedUpstream::send(const std::shared_ptr<downstream::Exchange>& exchange, Plan plan) {
   http::ResponseHead head = make_head(plan.status, plan.content_type);
   const bool whole = plan.content_type != "text/event-stream" && plan.end == PlanEnd::EndOfBody;
   if (whole) {

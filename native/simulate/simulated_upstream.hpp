@@ -1,7 +1,9 @@
 // The simulated upstream: a model API that answers from a recording and fails on cue (contract § 7).
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,7 +13,9 @@
 #include "native/downstream/server.hpp"
 #include "native/loop/loop.hpp"
 #include "native/simulate/fault.hpp"
+#include "native/simulate/generations.hpp"
 #include "native/simulate/plan.hpp"
+#include "native/simulate/request.hpp"
 #include "native/simulate/script.hpp"
 
 namespace tidemark::simulate {
@@ -24,12 +28,22 @@ class SimulatedUpstream final : public downstream::Handler {
   void handle(std::shared_ptr<downstream::Exchange> exchange) override;
 
  private:
-  void answer_stream(const std::shared_ptr<downstream::Exchange>& exchange, Plan plan);
+  void answer(const std::shared_ptr<downstream::Exchange>& exchange, dialect::Dialect spoken, const Request& request,
+              const std::optional<std::vector<Fault>>& own);
+  void reattach(const std::shared_ptr<downstream::Exchange>& exchange);
+  /// What the request would be told if only its seam were at fault.
+  Script told(dialect::Dialect spoken, const Request& request, const Fault& fault, bool thinks,
+              const std::string& mark) const;
+  Fault next_fault(const std::string& identity, const std::optional<std::vector<Fault>>& own);
+  void send(const std::shared_ptr<downstream::Exchange>& exchange, Plan plan);
 
   loop::Loop& loop_;
   Recording recording_;
+  std::string answer_;   // the recording's text
   bool program_thinks_;  // the program's own faults include the one that shows reasoning
   FaultSchedule schedule_;
+  Generations generations_;
+  std::uint64_t answers_ = 0;  // so many have been given; no two have the same ids
   TimeMs interval_ms_;
 };
 

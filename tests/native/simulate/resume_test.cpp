@@ -2,45 +2,16 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "core/sse/parser.hpp"
-#include "native/downstream/server.hpp"
-#include "native/simulate/simulated_upstream.hpp"
 #include "tests/catch.hpp"
-#include "tests/native/proxy/http_client.hpp"
+#include "tests/native/simulate/running_upstream.hpp"
 
 namespace tidemark::simulate {
 namespace {
 
 using test::HttpClient;
 using Json = nlohmann::json;
-
-class RunningUpstream {
- public:
-  explicit RunningUpstream(std::vector<Fault> program, Recording recording = {})
-      : upstream_(loop_, std::move(recording), std::move(program), 0),
-        server_(loop_, downstream::ServerLimits{}, upstream_) {
-    REQUIRE(server_.listen("127.0.0.1", 0).empty());
-    port_ = server_.port();
-    thread_ = std::thread([this] { loop_.run(); });
-  }
-  ~RunningUpstream() {
-    loop_.stop();
-    thread_.join();
-  }
-  RunningUpstream(const RunningUpstream&) = delete;
-  RunningUpstream& operator=(const RunningUpstream&) = delete;
-
-  HttpClient connect() const { return HttpClient(port_); }
-
- private:
-  loop::Loop loop_;
-  SimulatedUpstream upstream_;
-  downstream::Server server_;
-  std::uint16_t port_ = 0;
-  std::thread thread_;
-};
 
 enum class By { Header, Body };
 

@@ -1,0 +1,70 @@
+// Frames at their pace, and what comes after the last.
+#include "native/simulate/paced_body.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tidemark::simulate {
+namespace {
+
+// Keepalives without an interval would be a flood.
+constexpr TimeMs kRepeatMs = 10;
+
+}  // namespace
+
+PacedBody::PacedBody(loop::Loop& loop, const std::shared_ptr<downstream::Exchange>& exchange, Plan plan,
+                     TimeMs interval_ms)
+    : loop_(loop), exchange_(exchange), plan_(std::move(plan)), interval_ms_(interval_ms), timer_(loop) {}
+
+downstream::Pull PacedBody::pull(std::string& out, std::size_t /*max*/) {
+  if (waiting_) return downstream::Pull::Pending;
+  if (next_ == plan_.frames.size()) return end();
+  const std::string& frame = plan_.frames[next_];
+  if (plan_.byte_by_byte) {
+    out += frame[offset_++];
+    if (offset_ < frame.size()) {
+      // Its own turn, and so its own write.
+      wait(loop_.now_ms());
+      return downstream::Pull::Pending;
+    }
+    offset_ = 0;
+  } else {
+    out += frame;
+  }
+  ++next_;
+  if (next_ == plan_.frames.size() && plan_.end == PlanEnd::Repeat) --next_;
+  if (interval_ms_ == 0 && plan_.end != PlanEnd::Repeat) {
+    return next_ == plan_.frames.size() ? end() : downstream::Pull::More;
+  }
+  wait(loop_.now_ms() + std::max<TimeMs>(interval_ms_, plan_.end == PlanEnd::Repeat ? kRepeatMs : 0));
+  return downstream::Pull::Pending;
+}
+
+downstream::Pull PacedBody::end() {
+  switch (plan_.end) {
+    case PlanEnd::EndOfBody:
+      return downstream::Pull::End;
+    case PlanEnd::Cut:
+      return downstream::Pull::Abort;
+    case PlanEnd::Reset:
+      // After what was said has been written: a reset throws away what is still on its way.
+      loop_.post([exchange = exchange_] {
+        if (const auto open = exchange.lock()) open->reset();
+      });
+      return downstream::Pull::Pending;
+    case PlanEnd::Stall:
+    case PlanEnd::Repeat:
+      return downstream::Pull::Pending;
+  }
+  return downstream::Pull::End;
+}
+
+void PacedBody::wait(TimeMs until) {
+  waiting_ = true;
+  timer_.set(until, [this] {
+    waiting_ = false;
+    if (const auto open = exchange_.lock()) open->wake();
+  });
+}
+
+}  // namespace tidemark::simulate
