@@ -147,6 +147,15 @@ void Preamble::rewrite(std::string& text) {
   text.replace(at, digits.size(), std::to_string(sequence + static_cast<std::uint64_t>(*shift_)));
 }
 
+void Preamble::as_known(dialect::Answer& answer) const {
+  if (!active()) return;
+  answer.id = known(answer.id);
+  answer.open_id = known(answer.open_id);
+  for (const Replacement& replacement : replacements_)
+    replace_all(answer.output_json, replacement.from, replacement.to);
+  if (answer.sequence && shift_) answer.sequence = *answer.sequence + static_cast<std::uint64_t>(*shift_);
+}
+
 void Preamble::replace(const std::string& from, const std::string& to) {
   if (from.empty() || to.empty() || from == to) return;
   const std::string quoted = '"' + from + '"';

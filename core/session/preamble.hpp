@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/dialect/dialect.hpp"
+#include "core/dialect/interpreter.hpp"
 #include "core/sse/parser.hpp"
 
 namespace tidemark::session {
@@ -42,6 +42,8 @@ class Preamble {
   sse::Event rewritten(const sse::Event& event, std::string& scratch);
   /// The same for data or a block alone.
   void rewrite(std::string& text);
+  /// The answer's ids and number, as the client knows them.
+  void as_known(dialect::Answer& answer) const;
   /// Whether rewritten() may change anything.
   bool active() const { return rewrites_ && (!opened_.empty() || last_sequence_); }
 

@@ -31,7 +31,7 @@ void Relay::start(TimeMs now) {
 }
 
 void Relay::set_dialect(std::optional<dialect::Dialect> spoken) {
-  if (delivered_) {
+  if (delivered_ || form_) {
     foreign_ = spoken && spoken != options_.dialect;
     return;
   }
@@ -122,6 +122,15 @@ void Relay::handle_paused(TimeMs /*now*/, unsigned attempt, TimeMs retry_in_ms) 
           {EndState::Failed, EndReason::UpstreamChallenge});
 }
 
+void Relay::handle_form_refused(TimeMs now, unsigned attempt, std::string_view why) {
+  begin();
+  if (!running(attempt) || state_ != RelayState::Asking || !form_) return;
+  report(retry::Outcome::Neutral);
+  attempt_running_ = false;
+  --attempt_;
+  try_next_form(now, why);
+}
+
 void Relay::handle_timeout(TimeMs now) {
   begin();
   while (const auto deadline = deadlines_.pop_due(now)) due(now, *deadline);
@@ -205,12 +214,15 @@ void Relay::send_attempt(TimeMs now) {
   readable_.clear();
   next_look_ = 0;
   parser_.reset();
-  interpreter_.reset();
-  // A failed attempt's error may look like another dialect's: what the client has not seen decides nothing.
-  if (dialect_guessed_ && !delivered_) options_.dialect.reset();
-  if (options_.dialect) interpreter_.emplace(*options_.dialect);
-  if (attempt_ > 1) preamble_.next_attempt();
-  push(RelayAction::Kind::SendAttempt);
+  joining_.reset();
+  push(RelayAction::Kind::SendAttempt).form = form_;
+  if (!form_) {
+    interpreter_.reset();
+    // A failed attempt's error may look like another dialect's: what the client has not seen decides nothing.
+    if (dialect_guessed_ && !delivered_) options_.dialect.reset();
+    if (options_.dialect) interpreter_.emplace(*options_.dialect);
+    if (attempt_ > 1) preamble_.next_attempt();
+  }
   if (options_.expects_stream) await_first_event(now);
 }
 
@@ -265,17 +277,22 @@ void Relay::take_tail(TimeMs now) {
 void Relay::end_of_events(TimeMs now, Cut cut, std::string_view message) {
   const unsigned attempt = attempt_;
   if (cut == Cut::EndOfBody || cut == Cut::Broken) take_tail(now);
+  if (attempt == attempt_ && joining_ && state_ == RelayState::Holding) finish_joining(now);
   if (attempt != attempt_ || state_ == RelayState::Waiting || over()) return;
   if (state_ == RelayState::Draining) {
     leave_attempt(retry::Outcome::Neutral);
     return finish(plan_);
   }
-  if (state_ == RelayState::Flowing) return cut_answer(cut);
+  if (state_ == RelayState::Flowing) {
+    if (!continue_answer(now, cut)) cut_answer(cut);
+    return;
+  }
 
   // Holding.
   const bool opaque = dialect() == dialect::Dialect::Opaque;
-  const bool finished =
-      opaque ? !options_.expects_stream : interpreter_ && interpreter_->at_eof() == dialect::EofVerdict::Complete;
+  const bool finished = form_    ? false
+                        : opaque ? !options_.expects_stream
+                                 : interpreter_ && interpreter_->at_eof() == dialect::EofVerdict::Complete;
   if (finished && (cut == Cut::EndOfBody || !opaque)) {
     if (repeat(now, Loss::Empty)) return;
     leave_attempt(retry::Outcome::Answer);

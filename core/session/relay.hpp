@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,7 +20,10 @@
 #include "core/liveness/deadlines.hpp"
 #include "core/retry/backoff.hpp"
 #include "core/retry/breaker.hpp"
+#include "core/seam/form.hpp"
+#include "core/seam/joiner.hpp"
 #include "core/seam/watermark.hpp"
+#include "core/session/continuation.hpp"
 #include "core/session/preamble.hpp"
 #include "core/session/relay_states.hpp"
 #include "core/sse/parser.hpp"
@@ -50,6 +54,8 @@ struct RelayOptions {
   std::size_t max_event_bytes = 4u << 20;  // a larger event fails the attempt
   /// Framed bytes of all events but the ending's, for which the log needs some room more; 0: no limit.
   std::uint64_t max_stream_bytes = 16777216;
+  /// How an answer that breaks off after content may be continued, in order of preference (contract § 5).
+  std::vector<seam::Form> continuation;
   /// Texts that give a challenge away beside those known, in a body that is looked at or the data of an event before
   /// content; nullptr: none. Outlives the relay.
   const std::vector<std::string>* challenge_patterns = nullptr;
@@ -64,6 +70,8 @@ inline constexpr unsigned kMaxHeldEvents = 16;
 inline constexpr TimeMs kMaxRetryAfterMs = 59000;
 /// After the terminal marker: how long EOF is waited for.
 inline constexpr TimeMs kDrainMs = 250;
+/// An answer is continued so many times at most: each time its beginning is paid for again.
+inline constexpr unsigned kMaxSeams = 16;
 
 /// What the bytes of a body are, as handle_bytes() gets them.
 enum class BodyCoding : std::uint8_t {
@@ -108,6 +116,17 @@ struct LostAttempt {
   unsigned attempt = 0;
   Loss loss = Loss::Unreachable;
   int status = 0;  // of its head; 0 where there was none
+};
+
+inline constexpr std::string_view kJoined = "joined";
+
+/// What became of an attempt that was to go on with a cut answer, once its events could tell.
+struct SeamRecord {
+  unsigned attempt = 0;
+  seam::Form form = seam::Form::Prefix;
+  seam::Seq at = 0;          // the first event behind the seam, where it was joined
+  std::size_t trimmed = 0;   // code points that the client had already
+  std::string_view verdict;  // kJoined, "form-refused" by the upstream, name(seam::Refusal), or the owner's own word
 };
 
 /// What let the client's 200 go out.
@@ -164,9 +183,11 @@ struct RelayError {
 
 struct RelayAction {
   enum class Kind : std::uint8_t {
-    SendAttempt,  // send the request (again) as `attempt`; if the breaker forbids it, say handle_paused()
+    SendAttempt,  // send the request (again) as `attempt`, or with a `form` one for the rest of the answer: say
+                  // set_continuation() or handle_form_refused(); if the breaker forbids it, handle_paused()
     CutAttempt,   // drop `attempt`, which is still running; inputs about it are ignored from now on
     KeyVerdict,   // the status of `attempt` is the upstream's word on the key; `bytes`: what is there of the body
+    FormVerdict,  // the upstream has refused `attempt`, perhaps for its `form`; `bytes`: what is there of the body
     Outcome,      // `outcome` of `attempt` for the breaker; exactly once for every attempt sent
     Commit,       // the client's 200 goes out; with the headers of `attempt`, or of none where it is 0
     Append,       // one event, `bytes`, as `seq`; only after Commit
@@ -175,7 +196,8 @@ struct RelayAction {
     End,          // final: `state` and `reason`; the attempt, if still running, has only its EOF left to come
   };
   Kind kind = Kind::SendAttempt;
-  unsigned attempt = 0;  // counts from 1
+  unsigned attempt = 0;            // counts from 1
+  std::optional<seam::Form> form;  // SendAttempt, FormVerdict
   seam::Seq seq = 0;
   std::size_t at = 0;  // bytes: see Relay::bytes()
   std::size_t size = 0;
@@ -206,6 +228,9 @@ class Relay {
   /// RelayOptions::dialect. What the client has seen decides: an attempt in another dialect can't be joined on to it,
   /// and ends the stream where it succeeds.
   void set_dialect(std::optional<dialect::Dialect> spoken);
+  /// How the attempt just sent with Form::Prefix or ContinueTurn goes on. Between SendAttempt and its first input;
+  /// leaves the actions alone.
+  void set_continuation(const seam::JoinOptions& options);
   void handle_head(TimeMs now, unsigned attempt, const UpstreamHead& head);
   /// `readable`: what the chunk says, where the body is compressed; as much of it as is looked at is enough, that is
   /// dialect::kMaxChallengeBytes in all. What is handed on are the chunks. An event stream must come uncompressed.
@@ -216,6 +241,8 @@ class Relay {
   void handle_failure(TimeMs now, unsigned attempt, AttemptFailure failure, std::string_view message);
   /// The breaker does not let `attempt` out for another `retry_in_ms`.
   void handle_paused(TimeMs now, unsigned attempt, TimeMs retry_in_ms);
+  /// `attempt` has not gone out, and does not count: its form can't be asked for. `why`, a constant, becomes a verdict.
+  void handle_form_refused(TimeMs now, unsigned attempt, std::string_view why);
   void handle_timeout(TimeMs now);
   /// The client's stop (contract § 3.2).
   void stop(TimeMs now);
@@ -228,7 +255,7 @@ class Relay {
 
   // Outputs.
   const std::vector<RelayAction>& actions() const { return actions_; }
-  /// Of Append, PassThrough and KeyVerdict; valid until the next input.
+  /// Of Append, PassThrough, KeyVerdict and FormVerdict; valid until the next input.
   std::string_view bytes(const RelayAction& action) const;
   const RelayError& error() const { return error_; }
   TimeMs next_deadline() const { return deadlines_.next_deadline(); }
@@ -239,6 +266,16 @@ class Relay {
   /// In the order of the attempts, one each at most.
   const std::vector<LostAttempt>& lost() const { return lost_; }
   unsigned attempts() const { return attempt_; }
+  /// Of every attempt that was to continue the answer, in their order.
+  const std::vector<SeamRecord>& seams() const { return seams_; }
+  /// All of the answer's text that has been delivered; kept where it may be continued.
+  std::string_view text() const { return text_; }
+  /// How many tokens it took, estimated.
+  std::uint64_t tokens() const;
+  /// What the upstream has said by its own ids and numbers, in the last attempt that was answered.
+  const dialect::Answer& provider_answer() const;
+  /// Whether the answer may still be continued, so that its request is needed.
+  bool may_be_continued() const;
   seam::Seq next_seq() const { return next_seq_; }
   /// As configured, or as the first event told; Opaque until then.
   dialect::Dialect dialect() const;
@@ -251,7 +288,7 @@ class Relay {
   enum class Deadline : std::uint8_t { CommitHold, HoldMax, FirstByte, Idle, Drain, Retry, Count };
 
   // What ends an answer before its last word.
-  enum class Cut : std::uint8_t { EndOfBody, Broken, Silent, TooLarge, Shutdown, LogLimit, ClientGone };
+  enum class Cut : std::uint8_t { EndOfBody, Broken, Silent, TooLarge, ErrorEvent, Shutdown, LogLimit, ClientGone };
 
   static constexpr std::string_view kNoAnswer = "the stream ended without an answer";
   static constexpr std::string_view kSilent = "the upstream sent nothing in time";
@@ -309,6 +346,7 @@ class Relay {
   void take_finish_without_content(TimeMs now, const sse::Event& event, const dialect::Meaning& meaning);
   void take_error_without_content(TimeMs now, const sse::Event& event, const dialect::Meaning& meaning);
   void hand_on_empty_answer();
+  void take_error_after_content(TimeMs now, const sse::Event& event, const dialect::Meaning& meaning);
   void end_with_error(const sse::Event& event, const dialect::Meaning& meaning);
   bool start_answer(TimeMs now);
   void refuse_to_join();
@@ -332,7 +370,7 @@ class Relay {
   void note_retry_line(bool of_an_event);
   void frame(std::string& out, const sse::Event& event, seam::Seq seq);
   void push_append(std::size_t at, std::size_t size, dialect::Kind meaning);
-  bool fits(const sse::Event& event) const;
+  bool fits(std::size_t block_bytes) const;
 
   // relay_ending.cpp: failing, repeating, ending
   bool repeat(TimeMs now, Loss loss);
@@ -345,6 +383,7 @@ class Relay {
   void give_up(const RelayError& error, Plan plan);
   void append_error();
   void cut_answer(Cut cut);
+  void end_truncated(EndReason own_reason, bool by_upstream);
   void append_endings(const std::vector<dialect::OwnEvent>& events);
   void finish(Plan plan);
   void leave_attempt(retry::Outcome outcome);
@@ -354,6 +393,20 @@ class Relay {
                        int retry_after_s) const;
   RelayError in_upstreams_words(const dialect::ErrorInfo& info) const;
   static EndReason reason_for(Cut cut);
+
+  // relay_seam.cpp: going on with a cut answer
+  bool continue_answer(TimeMs now, Cut cut);
+  bool is_continuable() const;
+  std::optional<std::size_t> usable_form(std::size_t from) const;
+  dialect::Answer as_client_knows() const;
+  bool was_resumed_from(const sse::Event& event) const;
+  void take_continued(TimeMs now, const sse::Event& event);
+  void finish_joining(TimeMs now);
+  void note_join();
+  void deliver(TimeMs now, const std::vector<dialect::OwnEvent>& events);
+  void refuse_seam();
+  void try_next_form(TimeMs now, std::string_view why);
+  void end_as_cut(Plan plan);
 
   RelayAction& push(RelayAction::Kind kind);
 
@@ -389,8 +442,19 @@ class Relay {
   sse::Parser parser_;
   std::optional<dialect::Interpreter> interpreter_;
   bool dialect_guessed_ = false;  // options_.dialect is what a first event told
-  std::string text_;              // of the answer, for the dialect whose ending repeats it
+  std::string text_;              // of the answer, for the dialect whose ending repeats it, and for a continuation
   std::string reasoning_;         // as long as there is no text
+  std::uint64_t text_events_ = 0;
+  dialect::Kind last_content_ = dialect::Kind::Silence;
+
+  // A cut answer. interpreter_ reads what the client gets.
+  std::optional<seam::Form> form_;  // the attempt is to go on with it, and nothing of the attempt has been delivered
+  std::size_t form_at_ = 0;         // of options_.continuation
+  Cut cut_ = Cut::EndOfBody;        // the last one
+  std::optional<RelayError> said_at_cut_;       // the error event that was one
+  std::unique_ptr<Continuation> joining_;       // the attempt's events, as long as the seam is undecided
+  std::unique_ptr<Continuation> continuation_;  // the events behind the last seam; none where they come unchanged
+  std::vector<SeamRecord> seams_;
 
   // Events that are held back, framed.
   std::string held_bytes_;

@@ -123,12 +123,12 @@ void Relay::push_append(std::size_t at, std::size_t size, dialect::Kind meaning)
   appended_bytes_ += size;
 }
 
-bool Relay::fits(const sse::Event& event) const {
+bool Relay::fits(std::size_t block_bytes) const {
   constexpr std::size_t kIdLine = 32;     // `id: `, the dash, a number and the line ends, at most
   constexpr std::size_t kRetryLine = 32;  // `retry: `, a number and the line end
   if (options_.max_stream_bytes == 0) return true;
   const std::uint64_t own = options_.epoch.size() + kIdLine + (retry_pending_ ? kRetryLine : 0);
-  const std::uint64_t size = event.block.size() + own;
+  const std::uint64_t size = block_bytes + own;
   return appended_bytes_ + held_bytes_.size() + size <= options_.max_stream_bytes;
 }
 

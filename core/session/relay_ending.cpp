@@ -37,7 +37,7 @@ bool Relay::repeat(TimeMs now, Loss loss) {
 
   ++repeated;
   note(loss);
-  if (committed() && !delivered_ && interpreter_ && interpreter_->answer().progress) {
+  if (committed() && !form_ && !delivered_ && interpreter_ && interpreter_->answer().progress) {
     delivered_ = interpreter_->answer();
   }
   leave_attempt(retry::Outcome::Neutral);
@@ -118,6 +118,7 @@ void Relay::challenged() {
 
 // Before the commit a status tells it, after it an error event.
 void Relay::give_up(const RelayError& error, Plan plan) {
+  if (form_) return end_as_cut(plan);
   error_ = error;
   drop_held();
   if (!committed()) {
@@ -132,7 +133,7 @@ void Relay::give_up(const RelayError& error, Plan plan) {
 
 void Relay::append_error() {
   dialect::Answer answer = answer_so_far();
-  if (state_ != RelayState::Flowing) {
+  if (last_content_ == dialect::Kind::Silence) {
     // What the attempt has said and the client has not seen took numbers too.
     preamble_.restart_numbers();
     answer.sequence = preamble_.last_sequence();
@@ -140,16 +141,19 @@ void Relay::append_error() {
   append_own(dialect::error_event(dialect(), answer, error_.facts()), dialect::Kind::Error);
 }
 
-// The answer breaks off after content (rule 5). A continuation (contract § 5) would be tried here, before the ending.
+// The answer breaks off after content, and is not continued (rule 5).
 void Relay::cut_answer(Cut cut) {
   leave_attempt(retry::Outcome::Answer);
   const bool by_upstream = cut == Cut::EndOfBody || cut == Cut::Broken || cut == Cut::Silent || cut == Cut::TooLarge;
   if (by_upstream) note(Loss::Cut);
-  const EndReason own_reason = reason_for(cut);
-  if (dialect() == Dialect::Opaque) {
-    return finish(cut == Cut::EndOfBody ? Plan{EndState::Complete, EndReason::EndOfBody}
-                                        : Plan{EndState::Truncated, own_reason});
+  if (dialect() == Dialect::Opaque && cut == Cut::EndOfBody) {
+    return finish({EndState::Complete, EndReason::EndOfBody});
   }
+  end_truncated(reason_for(cut), by_upstream);
+}
+
+void Relay::end_truncated(EndReason own_reason, bool by_upstream) {
+  if (dialect() == Dialect::Opaque) return finish({EndState::Truncated, own_reason});
 
   dialect::Answer answer = interpreter_->answer();
   EndReason reason = options_.truncated_finish == FinishStyle::Error ? own_reason : EndReason::SynthesizedStop;
@@ -230,6 +234,7 @@ EndReason Relay::reason_for(Cut cut) {
     case Cut::EndOfBody:
     case Cut::Broken:
     case Cut::TooLarge:
+    case Cut::ErrorEvent:
       return EndReason::UpstreamError;
     case Cut::Silent:
       return EndReason::UpstreamTimeout;

@@ -3,6 +3,7 @@
 
 #include "core/dialect/challenge.hpp"
 #include "core/session/relay.hpp"
+#include "core/session/upstream_error.hpp"
 
 namespace tidemark::session {
 
@@ -29,10 +30,12 @@ void Relay::take_event(TimeMs now, const sse::Event& event) {
   }
   // SDKs fail on it.
   if (event.data.empty() && dialect() != Dialect::Opaque) return;
-  if (!fits(event)) {
+  if (!fits(event.block.size())) {
     return end_by_order(Cut::LogLimit,
                         own_error(503, "upstream_unavailable", "log_limit", "the answer is too long", 1));
   }
+  if (form_ == seam::Form::Reattach && was_resumed_from(event)) return;
+  if (joining_ || continuation_) return take_continued(now, event);
   const dialect::Meaning meaning = interpreter_->interpret(event);
   if (state_ == RelayState::Flowing) return take_while_flowing(now, event, meaning);
   if (state_ == RelayState::Draining) return take_while_draining(event, meaning);
@@ -119,8 +122,12 @@ bool Relay::start_answer(TimeMs now) {
   if (!committed()) commit(attempt_, CommitCause::Content);
   flush(held_.size());
   drop_held();
-  report(retry::Outcome::Answer);
-  move(RelaySignal::Content);
+  if (form_) {
+    note_join();
+  } else {
+    report(retry::Outcome::Answer);
+    move(RelaySignal::Content);
+  }
   beat(now);
   return true;
 }
@@ -142,13 +149,19 @@ void Relay::hand_on_empty_answer() {
 void Relay::take_while_flowing(TimeMs now, const sse::Event& event, const dialect::Meaning& meaning) {
   if (meaning.kind == Kind::Silence) return append(event, Kind::Silence);
   if (meaning.kind == Kind::Challenge) return challenged();
-  if (meaning.kind == Kind::Error) return end_with_error(event, meaning);
+  if (meaning.kind == Kind::Error) return take_error_after_content(now, event, meaning);
   beat(now);
   append(event, meaning.kind);
   remember_text(meaning);
   if (meaning.terminal) {
     take_last_word(now, {EndState::Complete, EndReason::TerminalMarker}, nothing_follows(event, meaning));
   }
+}
+
+// What may pass by its own account is a cut like another.
+void Relay::take_error_after_content(TimeMs now, const sse::Event& event, const dialect::Meaning& meaning) {
+  if (is_final(meaning.error) || !continue_answer(now, Cut::ErrorEvent)) return end_with_error(event, meaning);
+  said_at_cut_ = in_upstreams_words(meaning.error);
 }
 
 // The stream's last word. A shape that the dialect's SDKs don't take for an error would be a silent end: theirs goes
@@ -193,7 +206,9 @@ bool Relay::has_content() const {
 }
 
 void Relay::remember_text(const dialect::Meaning& meaning) {
-  if (dialect() == Dialect::OpenaiResponses) text_.append(meaning.text);
+  if (dialect() == Dialect::OpenaiResponses || !options_.continuation.empty()) text_.append(meaning.text);
+  if (!meaning.text.empty()) ++text_events_;
+  if (dialect::is_content(meaning.kind)) last_content_ = meaning.kind;
   const dialect::Answer& answer = interpreter_->answer();
   if (!answer.text && !answer.refusal && !answer.tool_open && !answer.tool_finished) {
     reasoning_.append(meaning.reasoning);

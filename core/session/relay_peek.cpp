@@ -24,6 +24,12 @@ constexpr bool may_pass(int status) {
   return false;
 }
 
+// The upstream does not go on with an answer when it is asked like that.
+constexpr bool refuses_form(int status) {
+  return status == 400 || status == 404 || status == 405 || status == 410 || status == 415 || status == 422 ||
+         status == 501;
+}
+
 // As far as both go.
 bool agree(std::string_view a, std::string_view b) {
   const std::size_t common = a.size() < b.size() ? a.size() : b.size();
@@ -159,6 +165,12 @@ void Relay::judge_body(TimeMs now, bool whole) {
   }
   if (try_another_key(now)) return;
   if (may_pass(status_) && repeat(now, Loss::Status)) return;
+  if (form_ && refuses_form(status_)) {
+    note(Loss::Status);
+    push_peeked(RelayAction::Kind::FormVerdict).form = form_;
+    leave_attempt(retry::Outcome::Neutral);
+    return try_next_form(now, "form-refused");
+  }
   pass_through(whole);
 }
 

@@ -13,9 +13,9 @@ enum class RelayState : std::uint8_t {
   Asking,    // an attempt is out, no head yet
   Peeking,   // the head announces something else than an event stream: the body is looked at
   Holding,   // an event stream without content so far; a failure is repeated in silence
-  Flowing,   // content has come; nothing of it can be taken back
+  Flowing,   // content has come; nothing of it can be taken back, but a cut answer may be continued
   Draining,  // the answer's last word has come; stragglers are let in until EOF or a short grace
-  Waiting,   // an attempt has failed; the next one goes out after a while
+  Waiting,   // an attempt has failed, or an answer broke off; the next one goes out after a while
   Passing,   // the upstream's own response is handed on byte for byte, past this machine
   Over,      // refused or ended; nothing leaves this state (a log that refuses the last events ends it anew)
 };
@@ -39,9 +39,8 @@ struct RelayTransition {
   RelayState to;
 };
 
-/// Every legal transition; docs/state-machines.md draws this table. A continuation (contract § 5) would add Flowing on
-/// Lose.
-inline constexpr std::array<RelayTransition, 21> kRelayTransitions{{
+/// Every legal transition; docs/state-machines.md draws this table.
+inline constexpr std::array<RelayTransition, 22> kRelayTransitions{{
     {RelayState::Idle, RelaySignal::Send, RelayState::Asking},
     {RelayState::Idle, RelaySignal::Finish, RelayState::Over},
     {RelayState::Asking, RelaySignal::Stream, RelayState::Holding},
@@ -58,6 +57,7 @@ inline constexpr std::array<RelayTransition, 21> kRelayTransitions{{
     {RelayState::Holding, RelaySignal::Lose, RelayState::Waiting},
     {RelayState::Holding, RelaySignal::Finish, RelayState::Over},
     {RelayState::Flowing, RelaySignal::LastWord, RelayState::Draining},
+    {RelayState::Flowing, RelaySignal::Lose, RelayState::Waiting},
     {RelayState::Flowing, RelaySignal::Finish, RelayState::Over},
     {RelayState::Draining, RelaySignal::Finish, RelayState::Over},
     {RelayState::Waiting, RelaySignal::Send, RelayState::Asking},

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "native/config/config.hpp"
+#include "native/continuation/refused_forms.hpp"
 #include "native/downstream/server.hpp"
 #include "native/log/stream_log.hpp"
 #include "native/loop/loop.hpp"
@@ -24,6 +25,7 @@ struct Context {
   Registry& registry;
   Counters& counters;
   const Cors& cors;
+  continuation::RefusedForms& refused_forms;
   const downstream::Server* server = nullptr;  // from the moment that there is one
   bool draining = false;
 };

@@ -44,7 +44,7 @@ struct Service::Parts {
         client(loop, &tls, {}),
         upstreams(config, logger),
         cors(config.cors_allow_origins),
-        context{loop, config, logger, log, client, upstreams, registry, counters, cors},
+        context{loop, config, logger, log, client, upstreams, registry, counters, cors, refused_forms},
         streams(context),
         proxy(context, streams),
         server(loop, server_limits(config.limits), proxy),
@@ -93,6 +93,7 @@ struct Service::Parts {
   Registry registry;
   Counters counters;
   Cors cors;
+  continuation::RefusedForms refused_forms;
   Context context;
   Streams streams;
   Proxy proxy;

@@ -52,7 +52,7 @@ struct Stream {
   std::optional<StreamEnd> end;
   bool may_linger = false;  // an Idempotency-Key or a resume was used: `disconnect` applies, else `cancel`
   unsigned attempts = 0;
-  unsigned seams = 0;
+  std::vector<session::SeamRecord> seams;
   std::size_t readers = 0;
   std::vector<Waiter> waiters;          // before the commit
   std::unique_ptr<loop::Timer> linger;  // while it runs without readers

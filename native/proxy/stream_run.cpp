@@ -1,6 +1,7 @@
 // Relay, calls and log, joined.
 #include "native/proxy/stream_run.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/dialect/challenge.hpp"
@@ -10,6 +11,17 @@
 
 namespace tidemark::proxy {
 namespace {
+
+/// What any upstream is configured for, in the order of the first that is.
+std::vector<seam::Form> forms_of(const config::Config& config) {
+  std::vector<seam::Form> forms;
+  for (const config::Upstream& upstream : config.upstreams) {
+    for (const seam::Form form : upstream.continuation) {
+      if (std::find(forms.begin(), forms.end(), form) == forms.end()) forms.push_back(form);
+    }
+  }
+  return forms;
+}
 
 session::RelayOptions relay_options(const Context& context, const Stream& stream, const RunRequest& request) {
   const config::Config& config = context.config;
@@ -30,6 +42,7 @@ session::RelayOptions relay_options(const Context& context, const Stream& stream
   options.max_event_bytes = config.limits.event_bytes;
   options.max_stream_bytes = config.log_limits.max_stream_bytes;
   options.challenge_patterns = &config.challenge_patterns;
+  if (request.expects_stream) options.continuation = forms_of(config);
   options.seed = draw_seed();
   return options;
 }
@@ -141,14 +154,20 @@ void StreamRun::carry_out() {
     return carry_out();
   }
   if (refusing_) return tell_refusal_again();
+  if (unaskable_) {
+    relay_.handle_form_refused(now(), relay_.attempts(), *std::exchange(unaskable_, std::nullopt));
+    return carry_out();
+  }
   // An open stream is idle most of the time: what it holds beyond its log counts more than two allocations an event.
   if (relay_.committed()) relay_.forget_actions();
   forget_request();
   arm_timer();
 }
 
-/// Once content has come the request is never sent again: an open stream holds nothing of it but its first line.
+/// Once content has come the request is not sent again, but to continue a cut answer: an open stream holds nothing of
+/// it but its first line.
 void StreamRun::forget_request() {
+  if (relay_.may_be_continued()) return;
   const session::RelayState state = relay_.state();
   if (state != session::RelayState::Flowing && state != session::RelayState::Draining) return;
   if (request_.head.headers.empty()) return;
@@ -161,11 +180,12 @@ void StreamRun::forget_request() {
 bool StreamRun::carry_out_actions() {
   using Kind = session::RelayAction::Kind;
   stream_.attempts = relay_.attempts();
+  if (stream_.seams.size() != relay_.seams().size()) stream_.seams = relay_.seams();
   for (std::size_t i = 0; i < relay_.actions().size();) {
     const session::RelayAction action = relay_.actions()[i++];
     switch (action.kind) {
       case Kind::SendAttempt:
-        send();
+        send(action.form);
         break;
       case Kind::CutAttempt:
         attempt_.reset();
@@ -173,6 +193,9 @@ bool StreamRun::carry_out_actions() {
       case Kind::KeyVerdict:
         context_.upstreams.judge_key(sent_.back(), action.retry_after, head_, relay_.bytes(action), relay_.dialect(),
                                      now());
+        break;
+      case Kind::FormVerdict:
+        judge_form(action);
         break;
       case Kind::Outcome:
         tell_outcome(action.outcome);
@@ -209,10 +232,51 @@ bool StreamRun::carry_out_actions() {
   return true;
 }
 
-void StreamRun::send() {
-  const std::size_t first = sent_.empty() ? 0 : sent_.back().upstream + (move_on_ ? 1 : 0);
+Result<continuation::ContinuedRequest, std::string_view> StreamRun::continued(seam::Form form,
+                                                                              std::size_t upstream) const {
+  const config::Upstream& to = context_.upstreams[upstream];
+  if (std::find(to.continuation.begin(), to.continuation.end(), form) == to.continuation.end()) {
+    return std::string_view("not-configured");
+  }
+  const std::string model = continuation::model_of(request_.head.target, request_.body);
+  if (context_.refused_forms.is_refused(to.name, model, form)) return std::string_view("refused-before");
+  const dialect::Answer& answer = relay_.provider_answer();
+  return continuation::continued_request(form, {.upstream = to,
+                                                .dialect = relay_.dialect(),
+                                                .target = request_.head.target,
+                                                .body = request_.body,
+                                                .text = relay_.text(),
+                                                .answer_id = answer.id,
+                                                .last_sequence = answer.sequence,
+                                                .tokens = std::max(relay_.tokens(), relay_.text().size() / 4),
+                                                .reasoned = answer.reasoning});
+}
+
+/// What the upstream's refusal says of the form, for requests to come.
+void StreamRun::judge_form(const session::RelayAction& action) {
+  if (!continuation::refuses_form(*action.form, head_.status, relay_.bytes(action))) return;
+  const config::Upstream& upstream = context_.upstreams[sent_.back().upstream];
+  const std::string model = continuation::model_of(request_.head.target, request_.body);
+  context_.refused_forms.refused(upstream.name, model, *action.form);
+  context_.logger.write(observe::Level::Info, observe::Line("continuation refused")
+                                                  .text("upstream", upstream.name)
+                                                  .text("model", model)
+                                                  .text("form", seam::name(*action.form)));
+}
+
+void StreamRun::send(std::optional<seam::Form> form) {
+  const std::size_t first =
+      (sent_.empty() ? 0 : sent_.back().upstream + (move_on_ ? 1 : 0)) % context_.upstreams.size();
   move_on_ = false;
-  const Route route = context_.upstreams.choose(first % context_.upstreams.size(), sent_, now());
+  std::optional<Result<continuation::ContinuedRequest, std::string_view>> rest;
+  if (form) {
+    rest = continued(*form, first);
+    if (!*rest) {
+      unaskable_ = rest->error();
+      return;
+    }
+  }
+  const Route route = context_.upstreams.choose(first, sent_, now());
   switch (route.kind) {
     case Route::Kind::Open:
       break;
@@ -235,9 +299,23 @@ void StreamRun::send() {
   const std::string_view key = route.to.key ? std::string_view(upstream.api_keys[*route.to.key]) : std::string_view();
   const Outgoing outgoing{upstream,         spoken.value_or(dialect::Dialect::Opaque), key, may_stream, resumable,
                           request_.token_in};
+  http::RequestHead head = to_upstream(request_.head, outgoing);
+  std::string body;
+  if (form) {
+    if (route.to.upstream != first) rest = continued(*form, route.to.upstream);
+    if (!*rest) {
+      unaskable_ = rest->error();
+      return;
+    }
+    relay_.set_continuation({rest->value().continuer, upstream.overlap_min, rest->value().stripped_bytes});
+    continuation::apply(rest->value(), head);
+    body = std::move(rest->value().body);
+  } else {
+    body = request_.body;
+  }
   attempt_ = std::make_unique<Attempt>(*this);
-  attempt_->begin(context_.client.send(context_.upstreams.origin(route.to.upstream),
-                                       to_upstream(request_.head, outgoing), request_.body, *attempt_));
+  attempt_->begin(
+      context_.client.send(context_.upstreams.origin(route.to.upstream), std::move(head), std::move(body), *attempt_));
 }
 
 /// No key is left to ask with: the attempt gets what the upstream said last, without a request.
@@ -314,6 +392,13 @@ void StreamRun::describe(observe::Line& line) const {
     keys += std::to_string(*to.key + 1);
   }
   if (!keys.empty()) line.text("keys", keys);
+  std::string seams;
+  for (const session::SeamRecord& seam : relay_.seams()) {
+    if (!seams.empty()) seams += ", ";
+    seams.append(seam::name(seam.form)).append(" ").append(seam.verdict);
+    if (seam.trimmed > 0) seams += " trimmed " + std::to_string(seam.trimmed);
+  }
+  if (!seams.empty()) line.text("seams", seams);
   line.text("commit", session::name(relay_.commit_cause()));
   if (committed_at_) line.number("hold_ms", *committed_at_ - started_at_);
   line.number("duration_ms", now() - started_at_);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/session/relay.hpp"
+#include "native/continuation/continuation.hpp"
 #include "native/loop/loop.hpp"
 #include "native/proxy/context.hpp"
 #include "native/proxy/readable_body.hpp"
@@ -68,7 +69,9 @@ class StreamRun final : public upstream::CallEvents {
   TimeMs now() const { return context_.loop.now_ms(); }
   void carry_out();
   bool carry_out_actions();
-  void send();
+  void send(std::optional<seam::Form> form);
+  Result<continuation::ContinuedRequest, std::string_view> continued(seam::Form form, std::size_t upstream) const;
+  void judge_form(const session::RelayAction& action);
   bool commit();
   void pass_through(const session::RelayAction& action);
   void tell_refusal_again();
@@ -83,14 +86,15 @@ class StreamRun final : public upstream::CallEvents {
   RunOwner& owner_;
   session::Relay relay_;
   std::unique_ptr<Attempt> attempt_;
-  http::ResponseHead head_;              // of the attempt
-  ReadableBody readable_;                // of the attempt
-  std::vector<Destination> sent_;        // where the attempts went
-  bool move_on_ = false;                 // the next attempt is for the next upstream
-  std::optional<std::uint64_t> ticket_;  // of the attempt, until its outcome is told
-  bool probe_ = false;                   // the attempt is the half-open breaker's probe
-  std::optional<TimeMs> paused_for_;     // every breaker has refused the attempt that was to go out
-  std::optional<std::size_t> refusing_;  // the upstream whose keys are all put aside, likewise
+  http::ResponseHead head_;                    // of the attempt
+  ReadableBody readable_;                      // of the attempt
+  std::vector<Destination> sent_;              // where the attempts went
+  bool move_on_ = false;                       // the next attempt is for the next upstream
+  std::optional<std::uint64_t> ticket_;        // of the attempt, until its outcome is told
+  bool probe_ = false;                         // the attempt is the half-open breaker's probe
+  std::optional<TimeMs> paused_for_;           // every breaker has refused the attempt that was to go out
+  std::optional<std::size_t> refusing_;        // the upstream whose keys are all put aside, likewise
+  std::optional<std::string_view> unaskable_;  // why the attempt that was to go out can't continue the answer
   TimeMs started_at_ = 0;
   std::optional<TimeMs> committed_at_;
   TimeMs armed_for_ = kNever;

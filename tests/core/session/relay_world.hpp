@@ -2,6 +2,7 @@
 // checked with each of them.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -35,7 +36,13 @@ class RelayWorld {
   // What the upstream of each attempt speaks, where the test says so.
   std::vector<std::optional<dialect::Dialect>> speaks;
 
+  // How each attempt that is to continue the answer does so; with `unaskable` its form can't be asked for.
+  seam::JoinOptions join{.continuer = seam::Continuer::Model};
+  std::vector<seam::Form> unaskable;
+
   // What the owner has seen.
+  std::vector<std::optional<seam::Form>> forms;  // of each attempt
+  std::vector<seam::Form> form_verdicts;
   std::vector<TimeMs> sent;  // when each attempt went out
   std::vector<unsigned> cut;
   std::map<unsigned, retry::Outcome> outcomes;
@@ -126,6 +133,9 @@ class RelayWorld {
   RelayWorld& after(Input input) {
     input();
     for (const RelayAction& action : relay.actions()) apply(action);
+    while (refuse_unaskable()) {
+      for (const RelayAction& action : relay.actions()) apply(action);
+    }
     if (over()) CHECK(relay.next_deadline() == kNever);
     return *this;
   }
@@ -147,13 +157,26 @@ class RelayWorld {
   bool ended(EndState state, EndReason why) const { return end == state && reason == why; }
 
  private:
+  // The attempt just sent can't be asked for: it has not gone out.
+  bool refuse_unaskable() {
+    if (over() || forms.empty() || relay.state() != RelayState::Asking || !forms.back()) return false;
+    if (std::find(unaskable.begin(), unaskable.end(), *forms.back()) == unaskable.end()) return false;
+    const unsigned unsent = attempt();
+    sent.pop_back();
+    forms.pop_back();
+    relay.handle_form_refused(now, unsent, "unaskable");
+    return true;
+  }
+
   void apply(const RelayAction& action) {
     REQUIRE(!over());  // nothing follows the final action
     switch (action.kind) {
       case RelayAction::Kind::SendAttempt:
         CHECK(action.attempt == sent.size() + 1);
         sent.push_back(now);
+        forms.push_back(action.form);
         if (sent.size() <= speaks.size()) relay.set_dialect(speaks[sent.size() - 1]);
+        if (action.form) relay.set_continuation(join);
         break;
       case RelayAction::Kind::CutAttempt:
         CHECK(action.attempt == sent.size());
@@ -161,6 +184,9 @@ class RelayWorld {
         break;
       case RelayAction::Kind::KeyVerdict:
         CHECK(key_verdicts.emplace(action.attempt, relay.bytes(action)).second);
+        break;
+      case RelayAction::Kind::FormVerdict:
+        form_verdicts.push_back(*action.form);
         break;
       case RelayAction::Kind::Outcome:
         CHECK(outcomes.emplace(action.attempt, action.outcome).second);

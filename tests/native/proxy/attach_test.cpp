@@ -196,7 +196,7 @@ TEST_CASE("a stream's page") {
   std::vector<std::string> names;
   for (const auto& [name, value] : state.items()) names.push_back(name);
   CHECK(names == std::vector<std::string>{"id", "epoch", "state", "next_seq", "dialect", "attempts", "seams", "readers",
-                                          "created_at", "ended_at", "end_reason"});
+                                          "created_at", "ended_at", "end_reason", "seam_list"});
   CHECK(state.at("id") == key);
   CHECK(state.at("epoch") == std::string(whole.headers.get("tidemark-epoch")));
   CHECK(state.at("state") == "complete");
