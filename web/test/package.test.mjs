@@ -26,6 +26,16 @@ test("it holds what runs, types and a README, and nothing else", async () => {
   }
 });
 
+test("before it is built it can't be packed", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "tidemark-package-"));
+  try {
+    await cp(new URL("package.json", root), join(folder, "package.json"));
+    await assert.rejects(promisify(execFile)("npm", ["pack", "--dry-run"], { cwd: folder }), /scripts\/build/);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
 test("client and core are at most 30 kB, brotli", async (t) => {
   let total = 0;
   for (const file of ["dist/index.js", "dist/tidemark_core.wasm"]) {
