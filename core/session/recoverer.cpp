@@ -21,7 +21,7 @@ std::string_view message_for(LossCause cause) {
     case LossCause::Network:
       return "the connection failed";
     case LossCause::Status:
-      return "the server could not answer";
+      return "the server answered";
     case LossCause::Heartbeat:
       return "nothing came from the server for too long";
     case LossCause::EndOfStream:

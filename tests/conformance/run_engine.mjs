@@ -127,7 +127,7 @@ function checkRecovery(engine, failures) {
     {
       type: "failed",
       code: "http_status",
-      message: "the server could not answer",
+      message: "the server answered",
       status: 429,
       retryAfterMs: 30000,
       attempts: 1,

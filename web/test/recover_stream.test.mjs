@@ -473,6 +473,7 @@ test("the callback form", () =>
       await recoverer.execute(body, assert.fail, (failure) => (error = failure), assert.fail);
       assert.equal(error.code, "http_status");
       assert.equal(error.status, 400);
+      assert.equal(error.message, "the server answered 400");
 
       const running = recoverer.execute(body, () => recoverer.abort(), assert.fail, assert.fail);
       await assert.rejects(recoverer.execute(body, () => {}), /still running/);

@@ -298,7 +298,8 @@ export class StreamDriver {
     const response = this.#unread;
     const { url, headers } = this.#template;
     const unanswered = action.code === "network_error" && this.#status === undefined;
-    const error = new TidemarkError(action.code, action.message + (unanswered ? crossOriginHint(url, headers) : ""), {
+    const detail = unanswered ? crossOriginHint(url, headers) : action.code === "http_status" ? ` ${action.status}` : "";
+    const error = new TidemarkError(action.code, action.message + detail, {
       status: action.inBand ? this.#status : action.status,
       retryAfter: action.retryAfterMs,
       attempts: action.attempts,
