@@ -150,6 +150,7 @@ TEST_CASE("serve and simulate together, to their end by a signal") {
   }
   Program taken({"serve", "--listen", "127.0.0.1:" + std::to_string(port), "--upstream", base});
   CHECK(taken.exit_status() == 1);
+  CHECK(taken.err == "tidemark: listen: 127.0.0.1:" + std::to_string(port) + ": Address already in use\n");
 
   proxy.signal(SIGTERM);
   CHECK(proxy.exit_status() == 0);
