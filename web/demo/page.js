@@ -90,7 +90,8 @@ async function ask(question) {
     }
     if (answer.end !== "complete") note(message, "aside", `${answer.end}: ${answer.endReason}`);
   } catch (error) {
-    note(message, "error", error.message);
+    const again = error.retryAfter ? ` (again in ${Math.ceil(error.retryAfter / 1000)} s)` : "";
+    note(message, "error", error.message + again);
   }
   message.dataset.end = answer.end ?? "left";
   running = undefined;
