@@ -101,9 +101,7 @@ void Relay::handle_failure(TimeMs now, unsigned attempt, AttemptFailure failure,
   unsent_ = failure == AttemptFailure::Unreachable;
   if (state_ == RelayState::Asking) {
     if (repeat(now, Loss::Unreachable)) return;
-    std::string said = failure == AttemptFailure::Unreachable ? "the upstream cannot be reached: "
-                                                              : "the connection to the upstream was lost: ";
-    fail(Loss::Unreachable, said.append(message));
+    fail(Loss::Unreachable, message);
   } else if (state_ == RelayState::Peeking) {
     lose_body(now, message);
   } else {

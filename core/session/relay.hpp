@@ -237,7 +237,7 @@ class Relay {
   void handle_bytes(TimeMs now, unsigned attempt, std::string_view chunk, std::string_view readable = {});
   /// The body is over, as its framing says or, without framing, because the connection was closed.
   void handle_eof(TimeMs now, unsigned attempt);
-  /// `message` says what went wrong, for people; it must not hold a credential.
+  /// `message`: a sentence that says what went wrong; clients read it, so no address and no credential.
   void handle_failure(TimeMs now, unsigned attempt, AttemptFailure failure, std::string_view message);
   /// The breaker does not let `attempt` out for another `retry_in_ms`.
   void handle_paused(TimeMs now, unsigned attempt, TimeMs retry_in_ms);

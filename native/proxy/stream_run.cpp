@@ -141,6 +141,11 @@ void StreamRun::on_failure(const upstream::Failure& failure) {
   const bool unreachable =
       failure.kind != upstream::FailureKind::Reset && failure.kind != upstream::FailureKind::Protocol;
   move_on_ = unreachable;
+  const config::Upstream& upstream = context_.upstreams[sent_.back().upstream];
+  context_.logger.write(observe::Level::Info, observe::Line("attempt failed")
+                                                  .text("upstream", upstream.name)
+                                                  .text("address", upstream.base.address.text())
+                                                  .text("why", failure.message));
   relay_.handle_failure(now(), relay_.attempts(),
                         unreachable ? session::AttemptFailure::Unreachable : session::AttemptFailure::Broken,
                         failure.message);

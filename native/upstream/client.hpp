@@ -43,7 +43,7 @@ std::string_view name(FailureKind kind);
 
 struct Failure {
   FailureKind kind = FailureKind::Reset;
-  std::string message;  // one sentence without credentials
+  std::string message;  // one sentence that clients may read: no address, no credential
 };
 
 /// What becomes of a call, in this order: on_head, on_body any number of times, then on_end or on_failure (which may

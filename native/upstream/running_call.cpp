@@ -59,20 +59,20 @@ void RunningCall::start() {
 
 void RunningCall::connect() {
   connect_timer_.set(loop_.now_ms() + client_->limits.connect_timeout_ms,
-                     [this] { fail(FailureKind::Timeout, "no connection to " + authority_of(origin_) + " in time"); });
+                     [this] { fail(FailureKind::Timeout, "the upstream could not be reached in time"); });
   connecting_ = std::make_unique<loop::Connecting>(
       loop_, origin_.host, origin_.port,
       [this](std::unique_ptr<loop::Socket> socket, bool resolved, const std::string& error) {
         if (socket) return connected(std::move(socket));
-        if (resolved) return fail(FailureKind::Connect, "no connection to " + authority_of(origin_) + ": " + error);
-        fail(FailureKind::Resolve, origin_.host + " was not found: " + error);
+        if (resolved) return fail(FailureKind::Connect, "the upstream could not be reached: " + error);
+        fail(FailureKind::Resolve, "the upstream's name was not found: " + error);
       });
 }
 
 void RunningCall::connected(std::unique_ptr<loop::Socket> socket) {
   auto connection = std::make_unique<Connection>();
   if (origin_.scheme == "https") {
-    if (client_->tls == nullptr) return fail(FailureKind::Tls, "there is no TLS context");
+    if (client_->tls == nullptr) return fail(FailureKind::Tls, "no TLS with the upstream: there is no context for it");
     connection->transport = client_->tls->connect(std::move(socket), origin_.host);
   } else {
     connection->transport = tls::plain_transport(std::move(socket));
@@ -81,7 +81,7 @@ void RunningCall::connected(std::unique_ptr<loop::Socket> socket) {
       std::make_unique<http::H1ResponseDecoder>(http::CodecLimits{.head_bytes = client_->limits.response_head_bytes});
   connection_ = std::move(connection);
   connection_->transport->handshake([this](const std::string& error) {
-    if (!error.empty()) return fail(FailureKind::Tls, "no TLS with " + authority_of(origin_) + ": " + error);
+    if (!error.empty()) return fail(FailureKind::Tls, "no TLS with the upstream: " + error);
     connect_timer_.cancel();
     attach(std::move(connection_));
   });
@@ -127,7 +127,7 @@ void RunningCall::read_some() {
     case loop::IoStatus::Failed:
       return lost(result.error);
     case loop::IoStatus::Eof:
-      if (!answered_) return lost("it was closed without an answer");
+      if (!answered_) return lost("closed without an answer");
       connection_->decoder->finish(actions);
       apply(actions);
       return;
@@ -150,7 +150,7 @@ void RunningCall::lost(const std::string& why) {
     write_failed_ = false;
     return connect();
   }
-  fail(FailureKind::Reset, "the connection to " + authority_of(origin_) + " was lost: " + why);
+  fail(FailureKind::Reset, "the connection to the upstream was lost: " + why);
 }
 
 void RunningCall::apply(std::vector<http::ResponseAction>& actions) {
@@ -200,7 +200,8 @@ void RunningCall::pass_on(std::string_view bytes) {
   for (;;) {
     std::string_view output;
     const auto state = gzip_->decode(bytes, output);
-    if (state == http::GzipDecoder::State::Failed) return fail(FailureKind::Protocol, "the gzip body is damaged");
+    if (state == http::GzipDecoder::State::Failed)
+      return fail(FailureKind::Protocol, "the upstream's gzip body is damaged");
     inflating_ = state == http::GzipDecoder::State::More;
     if (!output.empty()) events_->on_body(output);
     if (over() || !inflating_) return;
@@ -229,14 +230,15 @@ void RunningCall::finish_if_done() {
   if (!ending_ || paused_ || !held_.empty() || inflating_) return;
   if (ending_->kind == http::ResponseAction::Kind::End) return end();
   if (ending_->fault == http::Fault::CutShort) {
-    return fail(FailureKind::Reset, "the connection to " + authority_of(origin_) + " ended inside the response");
+    return fail(FailureKind::Reset, "the connection to the upstream was lost: closed inside the response");
   }
-  fail(FailureKind::Protocol, "the response of " + authority_of(origin_) + " " + std::string(ending_->why));
+  fail(FailureKind::Protocol, "the upstream's response " + std::string(ending_->why));
 }
 
 void RunningCall::end() {
   if (gzip_ && gzip_begun_ && !gzip_->complete()) {
-    return fail(ending_->framed ? FailureKind::Protocol : FailureKind::Reset, "the gzip body ended inside its data");
+    return fail(ending_->framed ? FailureKind::Protocol : FailureKind::Reset,
+                "the upstream's gzip body ended inside its data");
   }
   if (ending_->keep_alive && !excess_ && request_sent_) {
     client_->pool.keep(origin_, std::move(connection_));

@@ -170,10 +170,29 @@ TEST_CASE("an upstream that nobody listens on is 502, in the dialect's shape") {
   HttpClient client(proxy.port());
   const Reply chat = client.ask("POST", kChatPath, with_key(), kChatBody);
   CHECK(chat.status == 502);
-  CHECK(nlohmann::json::parse(chat.body).at("error").at("code") == "upstream_unreachable");
+  const auto error = nlohmann::json::parse(chat.body).at("error");
+  CHECK(error.at("code") == "upstream_unreachable");
+  CHECK(error.at("message") == "the upstream could not be reached: Connection refused");
   const Reply messages = client.ask("POST", "/v1/messages", with_key(kKey + "2"), kChatBody);
   CHECK(messages.status == 502);
   CHECK(nlohmann::json::parse(messages.body).at("error").at("type") == "api_error");
+}
+
+TEST_CASE("a lost connection is told once, without the upstream's address; the log has it") {
+  World world(R"("retry":{"attempts":1})");
+  Answer reset;
+  reset.end = Answer::End::ResetAtOnce;
+  world.upstream_answers({reset});
+  HttpClient client = world.connect();
+  const Reply reply = client.ask("POST", kChatPath, with_key(), kChatBody);
+  CHECK(reply.status == 502);
+  const std::string message = nlohmann::json::parse(reply.body).at("error").at("message");
+  CHECK((message == "the connection to the upstream was lost: Connection reset by peer" ||
+         message == "the connection to the upstream was lost: closed without an answer"));
+  const std::string address = "127.0.0.1:" + std::to_string(world.upstream_port());
+  CHECK(reply.body.find(address) == std::string::npos);
+  const std::string lines = world.log_lines();
+  CHECK(lines.find(R"("address":")" + address + R"(","why":")" + message + '"') != std::string::npos);
 }
 
 TEST_CASE("where one upstream cannot be reached, the next one is asked") {

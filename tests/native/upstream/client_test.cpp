@@ -95,6 +95,25 @@ TEST_CASE("nobody listens") {
   world.run();
   REQUIRE(world.notes.failed);
   REQUIRE(world.notes.kind == FailureKind::Connect);
+  CHECK(world.notes.message.rfind("the upstream could not be reached: ", 0) == 0);
+  CHECK(world.notes.message.find("127.0.0.1") == std::string::npos);
+}
+
+TEST_CASE("a lost connection is one sentence that names no address") {
+  World world({
+      [](RawSocket& peer) { peer.receive_through("\r\n\r\n"); },
+      answers("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab"),
+      answers("HTTP/1.1 200 OK\r\n folded\r\n\r\n"),
+      answers("SSH-2.0-OpenSSH\r\n"),
+  });
+  world.run();
+  CHECK(world.notes.message == "the connection to the upstream was lost: closed without an answer");
+  world.run();
+  CHECK(world.notes.message == "the connection to the upstream was lost: closed inside the response");
+  world.run();
+  CHECK(world.notes.message == "the upstream's response has a folded header line");
+  world.run();
+  CHECK(world.notes.message == "the upstream's response is not HTTP");
 }
 
 TEST_CASE("destroying a call cuts its connection, also inside its own callbacks") {

@@ -71,6 +71,7 @@ struct Notes : CallEvents {
   void on_failure(const Failure& failure) override {
     text += "!" + std::string(name(failure.kind));
     kind = failure.kind;
+    message = failure.message;
     failed = true;
     loop.stop();
   }
@@ -79,6 +80,7 @@ struct Notes : CallEvents {
   std::function<void()> at_head;
   std::function<void()> at_body;
   FailureKind kind{};
+  std::string message;
   bool failed = false;
 };
 
