@@ -27,6 +27,11 @@ bool read(Reading& reading);
 void end(const Answer& answer, FinishStyle style, std::string_view answer_text, OwnEvents& out);
 void promote(const Answer& answer, std::string_view text, OwnEvents& out);
 OwnEvent error(const Answer& answer, const ErrorFacts& facts);
+/// Closes the item that is open, if it is a message or reasoning, as completed. Brings the answer up to date.
+void close_item(Answer& answer, std::string_view answer_text, OwnEvents& out);
+/// `items`, finished and joined by commas; where some were too large to keep, or none was told, a message with all of
+/// the text instead.
+std::string output_or_text(std::string items, const Answer& answer, std::string_view status, std::string_view text);
 }  // namespace openai_responses
 
 namespace anthropic_messages {

@@ -70,6 +70,9 @@ struct Answer {
   std::string open_id;
   Kind open_kind = Kind::Silence;     // Text, Refusal, Reasoning or ToolFragment; Progress for a block of another kind
   std::uint64_t open_text_from = 0;   // text_bytes where the open block's or part's text began
+  bool open_text_done = false;        // openai-responses: the open part's text has been told whole, the part is open
+  std::string open_parts_json;        // openai-responses: the open item's finished parts, joined by commas; at most
+                                      // kMaxOutput bytes, else empty
   int last_index = -1;                // the highest index of a block, item or choice
   bool step_open = false;             // ai-sdk-ui: a step has been started and not finished
   bool legacy_completion = false;     // openai-chat: chunks of the older completions endpoint

@@ -18,6 +18,7 @@ struct Fields {
   JsonString type;
   JsonString delta;
   JsonString part_type;
+  std::string_view part;  // as it stands
   JsonString incomplete_reason;
   std::uint64_t output_index = 0;
   std::uint64_t content_index = 0;
@@ -52,6 +53,12 @@ void read_item(JsonReader& json, Item& item) {
     }
   }
   item.json = json.raw();
+}
+
+void read_part(JsonReader& json, Fields& fields) {
+  JsonReader whole = json;
+  for (const Word inner : json.members()) inner == Word::Type ? json.string(fields.part_type) : json.skip();
+  if constexpr (kKeepsForEnding) fields.part = whole.raw();
 }
 
 void read_response(Reading& reading, Fields& fields) {
@@ -112,9 +119,7 @@ bool read_fields(Reading& reading, Fields& fields) {
         read_item(json, fields.item);
         break;
       case Word::Part:
-        for (const Word inner : json.members()) {
-          inner == Word::Type ? json.string(fields.part_type) : json.skip();
-        }
+        read_part(json, fields);
         break;
       case Word::Response:
         read_response(reading, fields);
@@ -140,6 +145,8 @@ void open_item(Answer& answer, std::uint64_t index, Kind kind) {
   answer.open_content_index = -1;
   answer.open_kind = kind;
   answer.open_text_from = answer.text_bytes;
+  answer.open_text_done = false;
+  answer.open_parts_json.clear();
 }
 
 void add_item(Reading& reading, const Fields& fields) {
@@ -177,6 +184,7 @@ void finish_item(Reading& reading, const Fields& fields) {
     answer.open_index = answer.open_content_index = -1;
     answer.open_kind = Kind::Silence;
     answer.open_id.clear();
+    answer.open_parts_json.clear();
   }
   answer.last_index = std::max(answer.last_index, as_index(fields.output_index));
   keep_item(answer, fields.item.json);
@@ -188,6 +196,28 @@ void open_part(Answer& answer, const Fields& fields, Kind kind) {
   answer.open_content_index = as_index(fields.content_index);
   answer.open_kind = kind;
   answer.open_text_from = answer.text_bytes;
+  answer.open_text_done = false;
+}
+
+void finish_part(Answer& answer, const Fields& fields) {
+  answer.open_content_index = -1;
+  if constexpr (!kKeepsForEnding) return;
+  answer.open_text_done = false;
+  std::string& parts = answer.open_parts_json;
+  if (answer.open_index != as_index(fields.output_index) || fields.part.empty()) return;
+  if (parts.size() + 1 + fields.part.size() > Answer::kMaxOutput) return parts.clear();
+  if (!parts.empty()) parts += ',';
+  parts += fields.part;
+}
+
+// Told by no word of its own: only an ending asks.
+void finish_text(Answer& answer, const Fields& fields) {
+  if constexpr (!kKeepsForEnding) return;
+  const std::string_view type = fields.type.raw;
+  if (type != "response.output_text.done" && type != "response.refusal.done") return;
+  if (answer.open_index == as_index(fields.output_index) && answer.open_content_index >= 0) {
+    answer.open_text_done = true;
+  }
 }
 
 void add_text(Reading& reading, const Fields& fields, Kind kind) {
@@ -242,8 +272,7 @@ void apply(Reading& reading, Word type, const Fields& fields) {
       return;
     }
     case Word::ResponseContentPartDone:
-      answer.open_content_index = -1;
-      return;
+      return finish_part(answer, fields);
     case Word::ResponseCompleted:
     case Word::ResponseDone:
       reading.marker = true;
@@ -258,7 +287,7 @@ void apply(Reading& reading, Word type, const Fields& fields) {
       reading.finish = Finish::Other;
       return;
     default:
-      return;
+      return finish_text(answer, fields);
   }
 }
 

@@ -49,11 +49,13 @@ void write_part(JsonWriter& json, const Part& part) {
   json.end_object();
 }
 
-std::string message_item(std::string_view id, std::string_view status, const Part* part) {
+// `parts`: finished ones, which `part` follows.
+std::string message_item(std::string_view id, std::string_view status, const Part* part, std::string_view parts = {}) {
   std::string item;
   JsonWriter json(item);
   json.begin_object().field("id", id).field("type", "message").field("status", status).field("role", "assistant");
   json.key("content").begin_array();
+  if (!parts.empty()) json.raw(parts);
   if (part != nullptr) write_part(json, *part);
   json.end_array().end_object();
   return item;
@@ -83,12 +85,15 @@ struct Place {
   }
 };
 
-void say_part_done(Speaker& speaker, const Place& place, const Part& part) {
+void say_text_done(Speaker& speaker, const Place& place, const Part& part) {
   speaker.say(part.refusal ? "response.refusal.done" : "response.output_text.done", [&](JsonWriter& json) {
     place.write(json);
     json.field(part.refusal ? "refusal" : "text", part.text);
     if (!part.refusal) json.raw_field("logprobs", "[]");
   });
+}
+
+void say_part_done(Speaker& speaker, const Place& place, const Part& part) {
   speaker.say("response.content_part.done", [&](JsonWriter& json) {
     place.write(json);
     json.key("part");
@@ -104,10 +109,14 @@ std::string close_item(Speaker& speaker, const Answer& answer, std::string_view 
   if (answer.open_kind == Kind::Text || answer.open_kind == Kind::Refusal) {
     const std::size_t from = std::min(static_cast<std::size_t>(answer.open_text_from), answer_text.size());
     const Part part{answer.open_kind == Kind::Refusal, answer_text.substr(from)};
-    if (answer.open_content_index >= 0) {
-      say_part_done(speaker, {answer.open_id, index, index_of(answer.open_content_index)}, part);
+    const bool is_open = answer.open_content_index >= 0;
+    if (is_open) {
+      const Place place{answer.open_id, index, index_of(answer.open_content_index)};
+      if (!answer.open_text_done) say_text_done(speaker, place, part);
+      say_part_done(speaker, place, part);
     }
-    item = message_item(answer.open_id, status, part.text.empty() ? nullptr : &part);
+    const bool is_told = part.text.empty() || (!is_open && !answer.open_parts_json.empty());
+    item = message_item(answer.open_id, status, is_told ? nullptr : &part, answer.open_parts_json);
   } else if (answer.open_kind == Kind::Reasoning) {
     item = reasoning_item(answer.open_id);
   } else {
@@ -130,6 +139,26 @@ void write_response(JsonWriter& json, const Answer& answer, std::string_view sta
 
 }  // namespace
 
+std::string output_or_text(std::string items, const Answer& answer, std::string_view status, std::string_view text) {
+  if ((!items.empty() && !answer.output_left_out) || text.empty()) return items;
+  const Part part{answer.refusal && !answer.text, text};
+  return message_item("msg_" + answer.id, status, &part);
+}
+
+void close_item(Answer& answer, std::string_view answer_text, OwnEvents& out) {
+  Speaker speaker(answer, out);
+  const std::size_t before = out.size();
+  close_item(speaker, answer, "completed", answer_text);
+  Interpreter reader(Dialect::OpenaiResponses, std::move(answer));
+  for (std::size_t i = before; i < out.size(); ++i) {
+    sse::Event event;
+    event.name = out[i].name;
+    event.data = out[i].data;
+    reader.interpret(event);
+  }
+  answer = reader.answer();
+}
+
 void end(const Answer& answer, FinishStyle style, std::string_view answer_text, OwnEvents& out) {
   const bool length = style == FinishStyle::Length;
   const std::string_view status = length ? "incomplete" : "completed";
@@ -138,11 +167,7 @@ void end(const Answer& answer, FinishStyle style, std::string_view answer_text, 
   const std::string closed = close_item(speaker, answer, status, answer_text);
   if (!output.empty() && !closed.empty()) output += ',';
   output += closed;
-  // Finished items that were too large to keep, or never told: at least the text is there.
-  if ((output.empty() || answer.output_left_out) && !answer_text.empty()) {
-    const Part part{answer.refusal && !answer.text, answer_text};
-    output = message_item("msg_" + answer.id, status, &part);
-  }
+  output = output_or_text(std::move(output), answer, status, answer_text);
   speaker.say(length ? "response.incomplete" : "response.completed", [&](JsonWriter& json) {
     json.key("response").begin_object();
     write_response(json, answer, status, output);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,8 +24,6 @@ class Splice {
   /// meaning.text.size().
   virtual void splice(const sse::Event& event, const dialect::Meaning& meaning, std::size_t trim_bytes,
                       OwnEvents& out) = 0;
-  /// The terminal marker that is no JSON has come: what must go before it.
-  virtual void before_marker(OwnEvents&) {}
 
  protected:
   Splice() = default;
@@ -33,6 +32,13 @@ class Splice {
 };
 
 std::unique_ptr<Splice> splice_openai_chat(const dialect::Answer& so_far, std::uint64_t tokens);
+std::unique_ptr<Splice> splice_openai_responses(const dialect::Answer& so_far, std::string_view text,
+                                                std::uint64_t tokens);
+std::unique_ptr<Splice> splice_anthropic_messages(const dialect::Answer& so_far, std::uint64_t tokens);
+std::unique_ptr<Splice> splice_gemini(const dialect::Answer& so_far, std::uint64_t tokens);
+
+/// `text` as a JSON string; empty where there is none.
+std::string quoted(std::string_view text);
 
 /// Takes `trim_bytes` bytes of text off the front of an event's strings of text.
 class TextTrim {

@@ -1,7 +1,6 @@
 // openai-chat at a seam: chunks are alike, so that most need the client's id and no more.
 #include <string>
 
-#include "core/dialect/json_text.hpp"
 #include "core/seam/splice.hpp"
 #include "core/seam/usage_sum.hpp"
 
@@ -15,12 +14,6 @@ using dialect::JsonType;
 
 constexpr UsageNames kUsage{{"prompt_tokens"}, "completion_tokens", "prompt_tokens_details"};
 
-std::string quoted(std::string_view text) {
-  std::string out;
-  if (!text.empty()) dialect::append_json_string(out, text);
-  return out;
-}
-
 bool is_reasoning(std::string_view key) {
   return key == "reasoning_content" || key == "reasoning" || key == "reasoning_details";
 }
@@ -31,7 +24,7 @@ class OpenaiChatSplice final : public Splice {
       : id_(quoted(so_far.id)),
         model_(quoted(so_far.model)),
         created_(so_far.created == 0 ? std::string() : std::to_string(so_far.created)),
-        fingerprint_(quoted(so_far.system_fingerprint)),
+        fingerprint_(so_far.system_fingerprint.empty() ? "null" : quoted(so_far.system_fingerprint)),
         usage_(kUsage, so_far.usage_json, tokens) {}
 
   void splice(const sse::Event& event, const dialect::Meaning& meaning, std::size_t trim_bytes,

@@ -19,14 +19,16 @@ std::unique_ptr<Splice> splice_of(Dialect dialect, const dialect::Answer& so_far
     case Dialect::OpenaiChat:
       return splice_openai_chat(so_far, tokens);
     case Dialect::OpenaiResponses:
+      return splice_openai_responses(so_far, text, tokens);
     case Dialect::AnthropicMessages:
+      return splice_anthropic_messages(so_far, tokens);
     case Dialect::Gemini:
+      return splice_gemini(so_far, tokens);
     case Dialect::SeqDelta:
     case Dialect::AiSdkUi:
     case Dialect::Opaque:
       break;
   }
-  static_cast<void>(text);
   return nullptr;
 }
 
@@ -41,8 +43,13 @@ Splicer& Splicer::operator=(Splicer&&) noexcept = default;
 void Splicer::splice(const sse::Event& event, const dialect::Meaning& meaning, std::size_t trim_bytes, OwnEvents& out) {
   const bool is_object = !event.data.empty() && event.data.front() == '{' && meaning.kind != Kind::Malformed;
   if (splice_ && is_object) return splice_->splice(event, meaning, std::min(trim_bytes, meaning.text.size()), out);
-  if (splice_ && meaning.terminal) splice_->before_marker(out);
   out.push_back({std::string(event.name), std::string(event.data)});
+}
+
+std::string quoted(std::string_view text) {
+  std::string out;
+  if (!text.empty()) dialect::append_json_string(out, text);
+  return out;
 }
 
 void TextTrim::piece(const dialect::JsonString& string, JsonEdits& edits) {

@@ -28,40 +28,43 @@ std::optional<std::size_t> UsageSum::input_of(std::string_view key) const {
   return std::nullopt;
 }
 
-void UsageSum::note(JsonReader& json) {
+UsageSum::Counts UsageSum::counts(JsonReader json) const {
+  Counts counts;
   json.object([&](std::string_view key) {
     if (const auto input = input_of(key)) {
-      attempt_.input[*input] = json.whole_number();
+      counts.input[*input] = json.whole_number();
     } else {
       json.skip();
     }
   });
+  return counts;
+}
+
+void UsageSum::note(JsonReader& json) {
+  begun_with_ = counts(json);
+  json.skip();
 }
 
 void UsageSum::edit(JsonReader& json, JsonEdits& edits) {
-  JsonReader before = json;
-  note(before);
-  const bool is_known = known_.has_input();
-  std::uint64_t moved = tokens_;
-  if (is_known && attempt_.has_input()) {
-    moved = attempt_.all_input() - std::min(attempt_.all_input(), known_.all_input());
-  }
-  const auto change = [&](std::string_view token, std::optional<std::uint64_t> from, std::uint64_t to) {
-    if (from && *from != to) edits.replace_with_number(token, to);
+  const Counts attempt = begun_with_.has_input() ? begun_with_ : counts(json);
+  const bool is_known = known_.has_input() && attempt.has_input();
+  const std::uint64_t moved =
+      is_known ? attempt.all_input() - std::min(attempt.all_input(), known_.all_input()) : tokens_;
+  const auto change = [&](std::string_view token, std::uint64_t from, std::uint64_t to) {
+    if (from != to) edits.replace_with_number(token, to);
   };
   json.object([&](std::string_view key) {
     JsonReader value = json;
     const std::string_view token = json.raw();
     if (const auto input = input_of(key)) {
       const auto number = value.whole_number();
-      if (is_known) {
-        change(token, number, known_.input[*input].value_or(0));
-      } else if (*input == 0) {
-        change(token, number, std::max<std::uint64_t>(number.value_or(0), moved + 1) - moved);
-      }
+      if (!number) return;
+      // What the attempt took in on its way, for tools that its server runs, stays.
+      const std::uint64_t own = attempt.input[*input].value_or(0);
+      if (is_known) change(token, *number, *number - std::min(*number, own) + known_.input[*input].value_or(0));
+      if (!is_known && *input == 0) change(token, *number, std::max(*number, moved + 1) - moved);
     } else if (key == names_.output) {
-      const auto number = value.whole_number();
-      change(token, number, number.value_or(0) + moved);
+      if (const auto number = value.whole_number()) change(token, *number, *number + moved);
     } else if (!known_details_.empty() && key == names_.input_details) {
       edits.replace(token, known_details_);
     }

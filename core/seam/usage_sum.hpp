@@ -26,8 +26,8 @@ class UsageSum {
   /// `known`: the usage that the client has been told so far, an object, or empty. `tokens`: the estimate.
   UsageSum(const UsageNames& names, std::string_view known, std::uint64_t tokens);
 
-  /// The attempt's usage in an event that is swallowed; what it says of the input is in force until told anew. Reads
-  /// one value.
+  /// The usage that the attempt begins with, in an event that is swallowed: its input is the prompt alone. Reads one
+  /// value.
   void note(dialect::JsonReader& json);
   /// The attempt's usage, made the whole answer's. Reads one value.
   void edit(dialect::JsonReader& json, JsonEdits& edits);
@@ -38,13 +38,14 @@ class UsageSum {
     bool has_input() const { return input[0].has_value(); }
     std::uint64_t all_input() const { return input[0].value_or(0) + input[1].value_or(0) + input[2].value_or(0); }
   };
+  Counts counts(dialect::JsonReader json) const;
   std::optional<std::size_t> input_of(std::string_view key) const;
 
   UsageNames names_;
   std::uint64_t tokens_;
   Counts known_;
   std::string known_details_;
-  Counts attempt_;
+  Counts begun_with_;  // the attempt, where it told
 };
 
 }  // namespace tidemark::seam
