@@ -1,60 +1,155 @@
-// Overlap first, then the white space that the model was not shown.
+// Replay, overlap, white space and evidence, in this order.
 #include "core/seam/joiner.hpp"
 
 #include <algorithm>
 
-namespace tidemark::seam {
+#include "core/seam/letters.hpp"
 
-std::string_view name(Refusal refusal) {
-  switch (refusal) {
-    case Refusal::None:
-      return "none";
-    case Refusal::Restart:
-      return "restart";
-    case Refusal::LeadIn:
-      return "lead-in";
-    case Refusal::Different:
-      return "different";
-    case Refusal::Divergence:
-      return "divergence";
-  }
-  return {};
+namespace tidemark::seam {
+namespace {
+
+constexpr std::uint32_t kEcho = 12;              // an echo that weighs less may be chance
+constexpr std::uint32_t kLongOverlap = 12;       // so does an overlap found too late
+constexpr std::size_t kLongOverlapBytes = 1024;  // how far back that is looked for
+
+std::string_view last_bytes(std::string_view text, std::size_t bytes) {
+  return text.substr(text.size() - std::min(bytes, text.size()));
 }
 
+// Dashes and spaces may well go on as they did.
+std::uint32_t letter_weight(std::string_view text) {
+  std::uint32_t sum = 0;
+  for (Letters letters(text); letters.next();) sum += weight_of(letters.letter());
+  return sum;
+}
+
+}  // namespace
+
 Joiner::Joiner(std::string_view delivered, const JoinOptions& options)
-    : stripped_(delivered.substr(delivered.size() - std::min(options.stripped_bytes, delivered.size()))),
-      trimmer_(delivered, options.continuer == Continuer::Model ? Continuer::Model : Continuer::SameGeneration,
+    : delivered_(delivered),
+      stripped_(last_bytes(delivered, options.stripped_bytes)),
+      options_(options),
+      phase_(options.continuer == Continuer::Echo ? Phase::Replay : Phase::Overlap),
+      replay_(delivered.substr(0, delivered.size() - stripped_.size())),
+      trimmer_(delivered, options.continuer == Continuer::SameGeneration ? Continuer::SameGeneration : Continuer::Model,
                options.overlap_min) {}
 
 Joiner::Decision Joiner::offer(std::string_view text) {
-  if (decided_) return {Step::Join, 0};
+  if (phase_ == Phase::Joined) return {Step::Join, 0};
+  if (phase_ == Phase::Refused) return {Step::Refuse, 0, why_};
   if (text.empty()) return {};
-  offered_ += text;
-  if (!trimmer_.decided()) {
-    const auto overlap = trimmer_.offer(text);
-    if (!overlap.decided) return {};
-    trim_bytes_ = overlap.trim_bytes;
-  }
-  // All of it so far is white space that was stripped; more of that may follow.
-  const std::size_t again = stripped_again();
-  if (again == offered_.size() && again < stripped_.size()) return {};
-  return decide();
+  keep(text);
+  if (phase_ == Phase::Replay) return replay(text);
+  if (phase_ == Phase::Overlap) return overlap(false);
+  return phase_ == Phase::White ? white() : judge(false);
 }
 
 Joiner::Decision Joiner::finish() {
-  if (decided_) return {Step::Join, 0};
+  if (phase_ == Phase::Joined) return {Step::Join, 0};
+  if (phase_ == Phase::Refused) return {Step::Refuse, 0, why_};
+  if (phase_ == Phase::Replay && echoes_) return refuse(Refusal::Divergence);
+  if (phase_ == Phase::White) return join(echo_bytes_ + white_bytes_);
   if (!trimmer_.decided()) trim_bytes_ = trimmer_.finish().trim_bytes;
-  return decide();
+  return overlap(true);
 }
 
-Joiner::Decision Joiner::decide() {
-  decided_ = true;
-  return {Step::Join, std::max(trim_bytes_, stripped_again())};
+void Joiner::keep(std::string_view text) {
+  offered_ += text.size();
+  head_ += text.substr(0, Evidence::kMostBytes - std::min(head_.size(), Evidence::kMostBytes));
+  match_white(text);
+  if (trimmer_.decided()) return;
+  ++events_;
+  const OverlapTrimmer::Decision overlap = trimmer_.offer(text);
+  trim_bytes_ = overlap.trim_bytes;
+  may_repeat_ = overlap.decided && events_ == OverlapTrimmer::kMaxEvents;
 }
 
-std::size_t Joiner::stripped_again() const {
-  const auto differs = std::mismatch(stripped_.begin(), stripped_.end(), offered_.begin(), offered_.end()).first;
-  return static_cast<std::size_t>(differs - stripped_.begin());
+void Joiner::match_white(std::string_view text) {
+  for (std::size_t i = 0; i < text.size() && white_open_; ++i) {
+    white_open_ = white_at_ < stripped_.size() && text[i] == stripped_[white_at_];
+    if (!white_open_) return;
+    ++white_at_;
+    ++white_bytes_;
+  }
+}
+
+Joiner::Decision Joiner::replay(std::string_view text) {
+  const Replay::Result result = replay_.offer(text);
+  if (result.step == Replay::Step::Skipped) {
+    echoes_ = echoes_ || weight(delivered_.substr(0, replay_.matched())) >= kEcho;
+    return echoes_ ? drop() : Decision{};
+  }
+  if (result.step == Replay::Step::Joined) {
+    const std::string_view rest = text.substr(result.skipped_bytes);
+    echo_bytes_ = offered_ - rest.size();
+    phase_ = Phase::White;
+    white_at_ = white_bytes_ = 0;
+    white_open_ = true;
+    match_white(rest);
+    return white();
+  }
+  if (echoes_) return refuse(Refusal::Divergence);
+  // It doesn't echo at all: it may as well go on.
+  phase_ = Phase::Overlap;
+  return overlap(false);
+}
+
+Joiner::Decision Joiner::white() {
+  const bool all = echo_bytes_ + white_bytes_ == offered_;
+  return all && white_at_ < stripped_.size() ? drop() : join(echo_bytes_ + white_bytes_);
+}
+
+Joiner::Decision Joiner::overlap(bool complete) {
+  if (!trimmer_.decided()) return {};
+  if (trim_bytes_ > 0) return join(std::max(trim_bytes_, white_bytes_));
+  if (options_.continuer == Continuer::SameGeneration) return join(white_bytes_);
+  if (!evidence_) evidence_.emplace(delivered_);
+  phase_ = Phase::Judge;
+  return judge(complete);
+}
+
+Joiner::Decision Joiner::judge(bool complete) {
+  // Of white space that is said otherwise, what it has in common with the end of that which was stripped.
+  const std::size_t white = white_at_ > 0 ? white_bytes_ : overlap_bytes(stripped_, head_);
+  const std::string_view body = std::string_view(head_).substr(white);
+  if (body.empty()) {
+    if (white_at_ == 0) white_at_ = stripped_.size();
+    return complete ? join(offered_) : drop();
+  }
+  if (may_repeat_) {
+    const std::string_view window = last_bytes(delivered_, kLongOverlapBytes);
+    const std::string_view again = std::string_view(head_).substr(0, overlap_bytes(window, head_));
+    if (weight(again) >= std::max(kLongOverlap, options_.overlap_min) && letter_weight(again) >= kLongOverlap / 2 &&
+        find_bytes(delivered_, again) + again.size() == delivered_.size()) {
+      return refuse(Refusal::Restart);
+    }
+    may_repeat_ =
+        !complete && head_.size() < Evidence::kMostBytes && find_bytes(window, head_) != std::string_view::npos;
+  }
+  const std::optional<Refusal> verdict = evidence_->judge(body, complete);
+  if (verdict && *verdict != Refusal::None) return refuse(*verdict);
+  if (!verdict || may_repeat_) return {};
+  return join(white);
+}
+
+Joiner::Decision Joiner::drop() {
+  head_.clear();
+  offered_ = echo_bytes_ = white_bytes_ = 0;
+  may_repeat_ = false;
+  return {Step::Drop, 0};
+}
+
+Joiner::Decision Joiner::join(std::size_t trim_bytes) {
+  phase_ = Phase::Joined;
+  head_.clear();
+  return {Step::Join, trim_bytes};
+}
+
+Joiner::Decision Joiner::refuse(Refusal why) {
+  phase_ = Phase::Refused;
+  why_ = why;
+  head_.clear();
+  return {Step::Refuse, 0, why};
 }
 
 }  // namespace tidemark::seam

@@ -4,11 +4,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "core/seam/continuer.hpp"
+#include "core/seam/evidence.hpp"
 #include "core/seam/overlap_trimmer.hpp"
+#include "core/seam/replay.hpp"
 
 namespace tidemark::seam {
 
@@ -19,17 +22,8 @@ struct JoinOptions {
   std::size_t stripped_bytes = 0;
 };
 
-/// Why a continuation is refused.
-enum class Refusal : std::uint8_t {
-  None,
-  Restart,     // it says again what was said
-  LeadIn,      // it talks about continuing
-  Different,   // it begins another answer
-  Divergence,  // it was to repeat what was delivered, and does not
-};
-std::string_view name(Refusal refusal);
-
-/// Content is offered event by event until a decision: Join or Refuse.
+/// Content is offered event by event until a decision: Join or Refuse. What is held never exceeds the three events in
+/// which overlap is looked for, and beyond them Evidence::kMostBytes and the event that passes these.
 class Joiner {
  public:
   /// `delivered`: all of the answer's text that the reader has; it must outlive the joiner.
@@ -50,17 +44,47 @@ class Joiner {
   Decision offer(std::string_view text);
   /// The attempt ended before a decision: decides with what there is.
   Decision finish();
-  bool decided() const { return decided_; }
+  bool decided() const { return phase_ == Phase::Joined || phase_ == Phase::Refused; }
 
  private:
-  Decision decide();
-  std::size_t stripped_again() const;
+  enum class Phase : std::uint8_t {
+    Replay,   // an echo of all that the model was shown is expected
+    White,    // the echo is over; white space that the model was not shown may follow
+    Overlap,  // the first events of a continuation
+    Judge,    // no overlap: is it a continuation?
+    Joined,
+    Refused,
+  };
+  Decision replay(std::string_view text);
+  Decision overlap(bool complete);
+  Decision white();
+  Decision judge(bool complete);
+  void keep(std::string_view text);
+  void match_white(std::string_view text);
+  Decision drop();
+  Decision join(std::size_t trim_bytes);
+  Decision refuse(Refusal why);
 
-  std::string_view stripped_;
+  std::string_view delivered_;
+  std::string_view stripped_;  // the end of it that the model was not shown
+  JoinOptions options_;
+  Phase phase_;
+  Replay replay_;
   OverlapTrimmer trimmer_;
-  std::string offered_;
-  std::size_t trim_bytes_ = 0;
-  bool decided_ = false;
+  std::optional<Evidence> evidence_;
+  // Since the last Drop:
+  std::string head_;             // the continuation (after an echo), up to Evidence::kMostBytes
+  std::size_t offered_ = 0;      // bytes
+  std::size_t echo_bytes_ = 0;   // of these, the echo's
+  std::size_t white_bytes_ = 0;  // after that, those of stripped_ that come again
+  // Since the beginning:
+  std::size_t white_at_ = 0;    // how much of stripped_ has come again
+  bool white_open_ = true;      // nothing else has
+  std::size_t trim_bytes_ = 0;  // of the overlap, once the trimmer has decided
+  int events_ = 0;              // with text, that the trimmer has been offered
+  bool echoes_ = false;         // more has been repeated than chance would
+  bool may_repeat_ = false;     // three events were too few to tell an overlap
+  Refusal why_ = Refusal::None;
 };
 
 }  // namespace tidemark::seam

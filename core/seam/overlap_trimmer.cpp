@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/base/utf8.hpp"
+#include "core/seam/letters.hpp"
 
 namespace tidemark::seam {
 namespace {
@@ -33,33 +34,8 @@ class Needle {
   std::vector<std::size_t> failure_;
 };
 
-// Where `part`, not empty, first occurs in `text`.
-std::size_t find(std::string_view text, std::string_view part) {
-  const Needle needle(part);
-  std::size_t matched = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    matched = needle.advance(matched, text[i]);
-    if (matched == part.size()) return i + 1 - part.size();
-  }
-  return std::string_view::npos;
-}
-
 // Whether `at` is the text's end or the beginning of a code point.
 bool on_boundary(std::string_view text, std::size_t at) { return at >= text.size() || !is_continuation(text[at]); }
-
-bool is_cjk(char32_t p) {
-  return (p >= 0x1100 && p <= 0x11FF) ||  // Hangul Jamo
-         (p >= 0x2E80 && p <= 0x303F) ||  // radicals, CJK punctuation
-         (p >= 0x3040 && p <= 0x31FF) ||  // kana, bopomofo, Hangul compatibility
-         (p >= 0x3200 && p <= 0x4DBF) ||  // enclosed, extension A
-         (p >= 0x4E00 && p <= 0x9FFF) ||  // unified ideographs
-         (p >= 0xA960 && p <= 0xA97F) ||  // Hangul Jamo extended A
-         (p >= 0xAC00 && p <= 0xD7FF) ||  // Hangul syllables
-         (p >= 0xF900 && p <= 0xFAFF) ||  // compatibility ideographs
-         (p >= 0xFE30 && p <= 0xFE4F) ||  // compatibility forms
-         (p >= 0xFF00 && p <= 0xFFEF) ||  // full-width and half-width forms
-         (p >= 0x20000 && p <= 0x3FFFF);  // extensions B and later
-}
 
 }  // namespace
 
@@ -74,10 +50,20 @@ std::size_t overlap_bytes(std::string_view delivered, std::string_view continuat
   return matched;
 }
 
+std::size_t find_bytes(std::string_view text, std::string_view part) {
+  const Needle needle(part);
+  std::size_t matched = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    matched = needle.advance(matched, text[i]);
+    if (matched == part.size()) return i + 1 - part.size();
+  }
+  return std::string_view::npos;
+}
+
 std::uint32_t weight(std::string_view text) {
   std::uint32_t sum = 0;
   for (std::size_t at = 0, length = 0; at < text.size(); at += length) {
-    sum += is_cjk(decode_at(text, at, length)) ? 3u : 1u;
+    sum += weight_of(decode_at(text, at, length));
   }
   return sum;
 }
@@ -113,7 +99,7 @@ OverlapTrimmer::Decision OverlapTrimmer::finish() {
 // place gives the longest.
 bool OverlapTrimmer::may_trim_more() const {
   if (is_continuation(offered_.front()) || offered_.size() >= delivered_.size()) return false;
-  const std::size_t at = find(delivered_, offered_);
+  const std::size_t at = find_bytes(delivered_, offered_);
   if (at == std::string_view::npos || at + offered_.size() == delivered_.size()) return false;
   return outweighs_chance(std::string_view(delivered_).substr(at));
 }

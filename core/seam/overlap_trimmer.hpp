@@ -18,6 +18,9 @@ namespace tidemark::seam {
 /// code point of the continuation does; 0 for a continuation that begins inside one. Linear in the shorter of the two.
 std::size_t overlap_bytes(std::string_view delivered, std::string_view continuation);
 
+/// Where `part`, not empty, first stands in `text`, or npos. Linear in both.
+std::size_t find_bytes(std::string_view text, std::string_view part);
+
 /// A code point weighs 1, a CJK one (Han, Hiragana, Katakana, Hangul, CJK punctuation, full-width forms) 3.
 std::uint32_t weight(std::string_view text);
 
