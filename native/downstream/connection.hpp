@@ -32,6 +32,7 @@ class ConnectionExchange final : public Exchange, public std::enable_shared_from
   void respond(http::ResponseHead head, std::string body) override;
   void respond(http::ResponseHead head, std::unique_ptr<BodySource> source) override;
   void wake() override;
+  std::size_t unsent() const override;
   void reset() override;
   void on_closed(std::function<void()> gone) override;
   void on_finished_sending(std::function<void()> finished) override;
@@ -119,6 +120,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   void respond(http::ResponseHead head, std::unique_ptr<BodySource> source);
   void write_head(http::ResponseHead& head, http::Framing framing, std::size_t length);
   void schedule_pump();
+  std::size_t unsent() const { return output_.size() - written_ + socket_->unsent(); }
   void pump();
   enum class Flow : std::uint8_t { On, Stopped };
   Flow write_output();

@@ -38,6 +38,8 @@ void ConnectionExchange::wake() {
   if (connection_ != nullptr && answered_) connection_->schedule_pump();
 }
 
+std::size_t ConnectionExchange::unsent() const { return connection_ != nullptr ? connection_->unsent() : 0; }
+
 void ConnectionExchange::reset() {
   if (connection_ != nullptr) connection_->close(true);
 }

@@ -55,6 +55,8 @@ class Exchange {
 
   /// The source that last said Pending has more to say. Cheap, and may be called at any time.
   virtual void wake() = 0;
+  /// Of the answer so far, the bytes that have not left yet, and that a reset throws away.
+  virtual std::size_t unsent() const = 0;
   /// Resets the connection (RST) at once, before or after any byte of the answer.
   virtual void reset() = 0;
   /// `gone` runs once if the client has left (reset, hang-up, write error) before the whole answer was written. A

@@ -92,6 +92,11 @@ std::size_t Socket::unacknowledged() const {
   return ::ioctl(impl_->socket.native_handle(), SIOCOUTQ, &count) == 0 ? static_cast<std::size_t>(count) : 0;
 }
 
+std::size_t Socket::unsent() const {
+  int count = 0;
+  return ::ioctl(impl_->socket.native_handle(), SIOCOUTQNSD, &count) == 0 ? static_cast<std::size_t>(count) : 0;
+}
+
 void Socket::wait_readable(std::function<void()> ready) { impl_->wait(Interest::Read, std::move(ready)); }
 void Socket::wait_writable(std::function<void()> ready) { impl_->wait(Interest::Write, std::move(ready)); }
 void Socket::wait_lost(std::function<void()> lost) { impl_->wait(Interest::Lost, std::move(lost)); }

@@ -40,6 +40,8 @@ class Socket {
   IoResult write(std::string_view bytes);
   /// Of what was written, the bytes that the peer's system has not taken yet; 0 where it is not known.
   std::size_t unacknowledged() const;
+  /// Of what was written, the bytes that have not left yet, and that a reset throws away; 0 where it is not known.
+  std::size_t unsent() const;
   void wait_readable(std::function<void()> ready);
   void wait_writable(std::function<void()> ready);
   /// `lost` is called once when the connection is lost in both directions (reset, or closed by both sides). A peer that

@@ -24,7 +24,7 @@ downstream::Pull PacedBody::pull(std::string& out, std::size_t /*max*/) {
     out += frame[offset_++];
     if (offset_ < frame.size()) {
       // Its own turn, and so its own write.
-      wait(loop_.now_ms());
+      wait_for_next(loop_.now_ms());
       return downstream::Pull::Pending;
     }
     offset_ = 0;
@@ -36,7 +36,7 @@ downstream::Pull PacedBody::pull(std::string& out, std::size_t /*max*/) {
   if (interval_ms_ == 0 && plan_.end != PlanEnd::Repeat) {
     return next_ == plan_.frames.size() ? end() : downstream::Pull::More;
   }
-  wait(loop_.now_ms() + std::max<TimeMs>(interval_ms_, plan_.end == PlanEnd::Repeat ? kRepeatMs : 0));
+  wait_for_next(loop_.now_ms() + std::max<TimeMs>(interval_ms_, plan_.end == PlanEnd::Repeat ? kRepeatMs : 0));
   return downstream::Pull::Pending;
 }
 
@@ -47,10 +47,8 @@ downstream::Pull PacedBody::end() {
     case PlanEnd::Cut:
       return downstream::Pull::Abort;
     case PlanEnd::Reset:
-      // After what was said has been written: a reset throws away what is still on its way.
-      loop_.post([exchange = exchange_] {
-        if (const auto open = exchange.lock()) open->reset();
-      });
+      // What was said comes first; a reset would throw away what has not left yet.
+      wait(loop_.now_ms(), [this] { reset_when_sent(); });
       return downstream::Pull::Pending;
     case PlanEnd::Stall:
     case PlanEnd::Repeat:
@@ -59,9 +57,20 @@ downstream::Pull PacedBody::end() {
   return downstream::Pull::End;
 }
 
-void PacedBody::wait(TimeMs until) {
+void PacedBody::reset_when_sent() {
+  const auto open = exchange_.lock();
+  if (!open) return;
+  if (open->unsent() == 0) return open->reset();
+  wait(loop_.now_ms() + 1, [this] { reset_when_sent(); });
+}
+
+void PacedBody::wait(TimeMs until, std::function<void()> then) {
   waiting_ = true;
-  timer_.set(until, [this] {
+  timer_.set(until, std::move(then));
+}
+
+void PacedBody::wait_for_next(TimeMs until) {
+  wait(until, [this] {
     waiting_ = false;
     if (const auto open = exchange_.lock()) open->wake();
   });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -20,7 +21,9 @@ class PacedBody final : public downstream::BodySource {
 
  private:
   downstream::Pull end();
-  void wait(TimeMs until);
+  void wait(TimeMs until, std::function<void()> then);
+  void wait_for_next(TimeMs until);
+  void reset_when_sent();
 
   loop::Loop& loop_;
   std::weak_ptr<downstream::Exchange> exchange_;

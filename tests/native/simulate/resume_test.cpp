@@ -118,6 +118,22 @@ TEST_CASE("a resume after each fault brings exactly the missing events", "[simul
   }
 }
 
+TEST_CASE("a reset comes after all that was said, however slowly it is taken", "[simulate]") {
+  const RunningUpstream upstream({});
+  HttpClient client = upstream.connect(2048);
+  client.request("POST", "/v1/chat/completions", {{"X-Simulate", "reset-after=250"}}, R"({"stream":true})");
+  REQUIRE(client.read_head().status == 200);
+  bool complete = false;
+  std::string body;
+  for (std::string more = client.read_some(100, complete); !more.empty(); more = client.read_some(100, complete)) {
+    body += more;
+  }
+  CHECK_FALSE(complete);
+  std::size_t events = 0;
+  for (std::size_t at = body.find("\n\n"); at != std::string::npos; at = body.find("\n\n", at + 2)) ++events;
+  CHECK(events == 250);
+}
+
 TEST_CASE("the program's own faults leave answers that can be resumed", "[simulate]") {
   const RunningUpstream upstream(parse_faults("reasoning-only,eof-after=3").value());
   Asking asking;

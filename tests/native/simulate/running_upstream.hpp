@@ -30,7 +30,7 @@ class RunningUpstream {
   RunningUpstream(const RunningUpstream&) = delete;
   RunningUpstream& operator=(const RunningUpstream&) = delete;
 
-  test::HttpClient connect() const { return test::HttpClient(port_); }
+  test::HttpClient connect(int receive_buffer = 0) const { return test::HttpClient(port_, receive_buffer); }
 
  private:
   loop::Loop loop_;
