@@ -107,15 +107,9 @@ class Conversation {
 
   /// How the last turns continue the answer.
   Continues continues(std::size_t& so_far) const {
-    if (ends_with_assistant()) {
-      const auto text = at(1).text;
-      if (!text || text->empty() || !begins_with(answer_, *text)) return Continues::Nothing;
-      so_far = text->size();
-      return Continues::Prefix;
-    }
-    if (!asks_to_go_on()) return Continues::Nothing;
-    so_far = at(2).text->size();
-    return Continues::Turn;
+    so_far = begun_in(at(ends_with_assistant() ? 1 : 2));
+    if (ends_with_assistant()) return so_far > 0 ? Continues::Prefix : Continues::Nothing;
+    return asks_to_go_on() ? Continues::Turn : Continues::Nothing;
   }
 
   Json original() {
@@ -137,13 +131,25 @@ class Conversation {
     return from_end <= turns_.size() ? message_of(turns_[turns_.size() - from_end]) : Message{};
   }
 
+  // Bytes of the answer that the assistant's message ends with. A beginning that the client had given it stands in
+  // front of the answer's.
+  std::size_t begun_in(const Message& assistant) const {
+    constexpr std::size_t kLeast = 8;
+    if (assistant.role != "assistant" || !assistant.text) return 0;
+    const std::string_view text = *assistant.text;
+    if (begins_with(answer_, text)) return text.size();
+    for (std::size_t bytes = std::min(text.size(), answer_.size()); bytes >= kLeast; --bytes) {
+      if (begins_with(answer_, text.substr(text.size() - bytes))) return bytes;
+    }
+    return 0;
+  }
+
   // A later question in a conversation comes after the whole answer, and doesn't quote its end.
   bool asks_to_go_on() const {
     const Message user = at(1);
-    const Message assistant = at(2);
-    if (user.role != "user" || !user.text || assistant.role != "assistant" || !assistant.text) return false;
-    if (assistant.text->empty() || !begins_with(answer_, *assistant.text)) return false;
-    const bool whole = assistant.text->size() > answer_.find_last_not_of(kWhiteSpace);
+    const std::size_t begun = begun_in(at(2));
+    if (user.role != "user" || !user.text || begun == 0) return false;
+    const bool whole = begun > answer_.find_last_not_of(kWhiteSpace);
     return !whole || quotes_end(*user.text, answer_);
   }
 

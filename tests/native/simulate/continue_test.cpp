@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "core/base/utf8.hpp"
 #include "native/simulate/script.hpp"
 #include "tests/catch.hpp"
 #include "tests/native/simulate/asking.hpp"
@@ -127,6 +128,124 @@ TEST_CASE("several cuts in one answer, with an overlap each", "[simulate]") {
       CHECK(text == kAnswer);
       CHECK(next(kBegun).text == kRest);                // answered well after the list
       CHECK(question.ask(upstream).data.size() == 20);  // and then from its beginning
+    }
+  }
+}
+
+TEST_CASE("each fault of a seam is what it says", "[simulate]") {
+  const RunningUpstream upstream({});
+  for (const Dialect spoken : kContinued) {
+    const auto continued = [&](const char* fault) {
+      return Question(spoken, std::string("eof-after=20,") + fault, fault);
+    };
+    const auto told = [&](const Question& question) {
+      const Answer first = question.ask(upstream);
+      const Answer second = question.prefix(first.text).ask(upstream);
+      CHECK(second.verdict == EofVerdict::Complete);
+      CHECK(second.id != first.id);
+      return std::pair{first, second};
+    };
+    const auto [begun, echo] = told(continued("echo"));
+    CHECK(echo.text == kAnswer);
+    CHECK(echo.pieces.front() == begun.text);
+    const auto restart = told(continued("restart")).second;
+    CHECK(restart.text == kAnswer);
+    CHECK(restart.pieces == built_in_pieces().text);
+    CHECK(told(continued("lead-in")).second.text == "Sure, continuing: " + kAnswer.substr(begun.text.size()));
+    const auto other = told(continued("different")).second;
+    CHECK(other.text == other_pieces().joined_text());
+    const auto paraphrased = told(continued("restart-paraphrased")).second.text;
+    CHECK(paraphrased.substr(0, 8) == kAnswer.substr(0, 8));
+    CHECK(paraphrased != kAnswer);
+    CHECK(paraphrased.size() > kAnswer.size() / 2);
+    // A request that continues nothing is answered well.
+    for (const char* fault :
+         {"overlap=5", "echo", "restart", "lead-in", "different", "restart-paraphrased", "refuse-prefix"}) {
+      CHECK(Question(spoken, fault, "alone").ask(upstream).pieces == built_in_pieces().text);
+    }
+  }
+}
+
+TEST_CASE("a prefix is refused in its turn, and a turn of the user's is not", "[simulate]") {
+  const RunningUpstream upstream({});
+  for (const Dialect spoken : kContinued) {
+    const Question question(spoken, "eof-after=20,refuse-prefix,refuse-prefix+eof-after=30", "tides");
+    const Answer first = question.ask(upstream);
+    const Answer refused = question.prefix(first.text).ask(upstream);
+    CHECK(refused.status == 400);
+    CHECK(Json::parse(refused.body)["error"]["message"] ==
+          "This model does not support assistant message prefill. The conversation must end with a user message.");
+    const Answer second = question.turn(first.text).ask(upstream);
+    CHECK(second.data.size() == 30);
+    CHECK(first.text + second.text + question.prefix(first.text + second.text).ask(upstream).text == kAnswer);
+  }
+}
+
+TEST_CASE("a continuation takes its turn in the list of the request that it continues", "[simulate]") {
+  const RunningUpstream upstream({});
+  for (const Dialect spoken : kContinued) {
+    Question question(spoken, "eof-after=20,eof-after=21,eof-after=22,eof-after=23", "tides");
+    question.key = "the client's";
+    const std::string begun = question.ask(upstream).text;
+    // Another request with a key of its own has its own turns.
+    Question other = question;
+    other.key = "another client's";
+    CHECK(other.ask(upstream).data.size() == 20);
+    CHECK(question.prefix(begun).ask(upstream).data.size() == 21);
+    // Without the key, with less left to say: the list that was used last.
+    Question keyless = question;
+    keyless.key.clear();
+    CHECK(keyless.turn(begun).with("max_tokens", 7).ask(upstream).data.size() == 22);
+    CHECK(
+        keyless.prefix(begun).with("max_output_tokens", 7).with("stream_options", nullptr).ask(upstream).data.size() ==
+        23);
+    CHECK(question.ask(upstream).verdict == EofVerdict::Complete);
+    CHECK(other.ask(upstream).data.size() == 21);
+  }
+  // A string is a user's turn.
+  Question plain(Dialect::OpenaiResponses, "eof-after=20,eof-after=21", "tides");
+  const Question list = plain;
+  plain.body["input"] = "tides";
+  const std::string begun = plain.ask(upstream).text;
+  CHECK(list.prefix(begun).ask(upstream).data.size() == 21);
+}
+
+TEST_CASE("what the client had the assistant begin with stands before the answer", "[simulate]") {
+  const RunningUpstream upstream({});
+  for (const Dialect spoken : kContinued) {
+    const Question question = Question(spoken, "eof-after=20", "tides").prefix("Well:");
+    const Answer first = question.ask(upstream);
+    CHECK(first.data.size() == 20);
+    CHECK(first.text + question.last_with("content", "Well:" + first.text).ask(upstream).text == kAnswer);
+  }
+}
+
+TEST_CASE("recorded answers are continued in their dialect, with the fault's cut anywhere", "[simulate]") {
+  for (const auto& recorded : test::recordings()) {
+    if (recorded.dialect == Dialect::Gemini) continue;
+    const std::string file = (test::recordings_directory() / recorded.file).string();
+    const auto recording = Recording::load(file, recorded.dialect);
+    REQUIRE(recording.ok());
+    const std::string whole = recording.value().pieces().joined_text();
+    const Script script = recording.value().script(recorded.dialect);
+    const RunningUpstream upstream({}, recording.value());
+    const std::size_t stride = script.events.size() / 8 + 1;
+    for (std::size_t events = script.preamble + 1; events < script.events.size(); events += stride) {
+      INFO(recorded.file << " cut after " << events);
+      const Question question(recorded.dialect, "eof-after=" + std::to_string(events) + ",overlap=7", "tides");
+      const Answer first = question.ask(upstream);
+      CHECK(first.data.size() == events);
+      if (first.text.empty()) continue;
+      std::string shown = first.text;
+      if (recorded.dialect == Dialect::AnthropicMessages) shown.erase(shown.find_last_not_of(" \n") + 1);
+      const Answer rest = question.prefix(shown).ask(upstream);
+      CHECK(rest.id != first.id);
+      const std::string::size_type overlap = rest.text.size() - (whole.size() - shown.size());
+      REQUIRE(overlap <= shown.size());
+      CHECK(shown.substr(0, shown.size() - overlap) + rest.text == whole);
+      const auto points = std::count_if(rest.text.begin(), rest.text.begin() + static_cast<std::ptrdiff_t>(overlap),
+                                        [](char c) { return !is_continuation(c); });
+      CHECK((points == 7 || overlap == shown.size()));
     }
   }
 }

@@ -30,10 +30,36 @@ TEST_CASE("every fault of the contract is read", "[simulate]") {
   CHECK(fault.value().status == c.status);
 }
 
+TEST_CASE("a fault of the seam stands alone or beside another", "[simulate]") {
+  struct Case {
+    const char* spec;
+    FaultKind kind;
+    std::size_t events;
+    SeamFault seam;
+    std::size_t overlap;
+  };
+  const auto c = GENERATE(Case{"overlap=0", FaultKind::None, 0, SeamFault::Overlap, 0},
+                          Case{"echo", FaultKind::None, 0, SeamFault::Echo, 0},
+                          Case{"restart", FaultKind::None, 0, SeamFault::Restart, 0},
+                          Case{"restart-paraphrased", FaultKind::None, 0, SeamFault::RestartParaphrased, 0},
+                          Case{"lead-in", FaultKind::None, 0, SeamFault::LeadIn, 0},
+                          Case{"different", FaultKind::None, 0, SeamFault::Different, 0},
+                          Case{"refuse-prefix", FaultKind::None, 0, SeamFault::RefusePrefix, 0},
+                          Case{"overlap=20+reset-after=10", FaultKind::ResetAfter, 10, SeamFault::Overlap, 20},
+                          Case{"crlf+echo", FaultKind::Crlf, 0, SeamFault::Echo, 0});
+  const auto fault = parse_fault(c.spec);
+  REQUIRE(fault.ok());
+  CHECK(fault.value().kind == c.kind);
+  CHECK(fault.value().events == c.events);
+  CHECK(fault.value().seam == c.seam);
+  CHECK(fault.value().overlap == c.overlap);
+}
+
 TEST_CASE("what is no fault is named, with what is allowed", "[simulate]") {
   const auto* spec =
       GENERATE("", "nonsense", "status", "status=", "status=200", "status=600", "status=5o4", "reset-after",
-               "reset-after=-1", "reset-after=1000001", "reset-after= 1", "none=1", "NONE");
+               "reset-after=-1", "reset-after=1000001", "reset-after= 1", "none=1", "NONE", "overlap", "overlap=-1",
+               "echo=1", "echo+restart", "empty+silence", "echo+", "+", "overlap=1 + empty");
   const auto fault = parse_fault(spec);
   REQUIRE_FALSE(fault.ok());
   CHECK(fault.error().find("'" + std::string(spec) + "'") != std::string::npos);

@@ -84,7 +84,7 @@ TEST_CASE("recorded answers go on behind every event, in their dialect and in th
     REQUIRE(recording.ok());
     for (const Dialect spoken : kContinued) {
       INFO(recorded.file << " as " << dialect::name(spoken));
-      check_rests(recording.value().script(spoken), spoken == recorded.dialect ? 40 : 8);
+      check_rests(recording.value().script(spoken), spoken == recorded.dialect ? 24 : 6);
     }
   }
 }
