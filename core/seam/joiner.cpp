@@ -3,24 +3,15 @@
 
 #include <algorithm>
 
-#include "core/seam/letters.hpp"
-
 namespace tidemark::seam {
 namespace {
 
-constexpr std::uint32_t kEcho = 12;              // an echo that weighs less may be chance
-constexpr std::uint32_t kLongOverlap = 12;       // so does an overlap found too late
-constexpr std::size_t kLongOverlapBytes = 1024;  // how far back that is looked for
+constexpr std::uint32_t kEcho = 12;  // an echo that weighs less may be chance
+// A model's tokens are small: as long as all that it says stands in what was delivered, so many events are waited for.
+constexpr int kPatience = 64;
 
 std::string_view last_bytes(std::string_view text, std::size_t bytes) {
   return text.substr(text.size() - std::min(bytes, text.size()));
-}
-
-// Dashes and spaces may well go on as they did.
-std::uint32_t letter_weight(std::string_view text) {
-  std::uint32_t sum = 0;
-  for (Letters letters(text); letters.next();) sum += weight_of(letters.letter());
-  return sum;
 }
 
 }  // namespace
@@ -32,7 +23,8 @@ Joiner::Joiner(std::string_view delivered, const JoinOptions& options)
       phase_(options.continuer == Continuer::Echo ? Phase::Replay : Phase::Overlap),
       replay_(delivered.substr(0, delivered.size() - stripped_.size())),
       trimmer_(delivered, options.continuer == Continuer::SameGeneration ? Continuer::SameGeneration : Continuer::Model,
-               options.overlap_min) {}
+               options.overlap_min,
+               options.continuer == Continuer::SameGeneration ? OverlapTrimmer::kMaxEvents : kPatience) {}
 
 Joiner::Decision Joiner::offer(std::string_view text) {
   if (phase_ == Phase::Joined) return {Step::Join, 0};
@@ -61,7 +53,6 @@ void Joiner::keep(std::string_view text) {
   ++events_;
   const OverlapTrimmer::Decision overlap = trimmer_.offer(text);
   trim_bytes_ = overlap.trim_bytes;
-  may_repeat_ = overlap.decided && events_ == OverlapTrimmer::kMaxEvents;
 }
 
 void Joiner::match_white(std::string_view text) {
@@ -101,11 +92,21 @@ Joiner::Decision Joiner::white() {
 
 Joiner::Decision Joiner::overlap(bool complete) {
   if (!trimmer_.decided()) return {};
-  if (trim_bytes_ > 0) return join(std::max(trim_bytes_, white_bytes_));
+  const bool late = events_ > OverlapTrimmer::kMaxEvents;
+  if (late && trim_bytes_ > 0 && trim_bytes_ == delivered_.size()) {
+    const auto verdict = Evidence(delivered_).judge(head_, true);
+    if (verdict == Refusal::Restart) return refuse(Refusal::Restart);
+  }
+  if (trim_bytes_ > 0 && !(late && is_habit(trim_bytes_))) return join(std::max(trim_bytes_, white_bytes_));
   if (options_.continuer == Continuer::SameGeneration) return join(white_bytes_);
   if (!evidence_) evidence_.emplace(delivered_);
   phase_ = Phase::Judge;
   return judge(complete);
+}
+
+// The end of the answer stands in it before: what repeats itself may well go on doing so.
+bool Joiner::is_habit(std::size_t bytes) const {
+  return find_bytes(delivered_, last_bytes(delivered_, bytes)) + bytes < delivered_.size();
 }
 
 Joiner::Decision Joiner::judge(bool complete) {
@@ -116,26 +117,15 @@ Joiner::Decision Joiner::judge(bool complete) {
     if (white_at_ == 0) white_at_ = stripped_.size();
     return complete ? join(offered_) : drop();
   }
-  if (may_repeat_) {
-    const std::string_view window = last_bytes(delivered_, kLongOverlapBytes);
-    const std::string_view again = std::string_view(head_).substr(0, overlap_bytes(window, head_));
-    if (weight(again) >= std::max(kLongOverlap, options_.overlap_min) && letter_weight(again) >= kLongOverlap / 2 &&
-        find_bytes(delivered_, again) + again.size() == delivered_.size()) {
-      return refuse(Refusal::Restart);
-    }
-    may_repeat_ =
-        !complete && head_.size() < Evidence::kMostBytes && find_bytes(window, head_) != std::string_view::npos;
-  }
   const std::optional<Refusal> verdict = evidence_->judge(body, complete);
   if (verdict && *verdict != Refusal::None) return refuse(*verdict);
-  if (!verdict || may_repeat_) return {};
+  if (!verdict) return {};
   return join(white);
 }
 
 Joiner::Decision Joiner::drop() {
   head_.clear();
   offered_ = echo_bytes_ = white_bytes_ = 0;
-  may_repeat_ = false;
   return {Step::Drop, 0};
 }
 

@@ -22,8 +22,10 @@ struct JoinOptions {
   std::size_t stripped_bytes = 0;
 };
 
-/// Content is offered event by event until a decision: Join or Refuse. What is held never exceeds the three events in
-/// which overlap is looked for, and beyond them Evidence::kMostBytes and the event that passes these.
+/// Content is offered event by event until a decision: Join or Refuse. Where a model continues, an overlap may come in
+/// more than three events: as long as all of it stands in what was delivered it is waited for (a provider's tokens are
+/// a few letters each); but where it turns out to be all that was delivered, the answer has been started again. What is
+/// held never exceeds OverlapTrimmer::kWindowBytes, or Evidence::kMostBytes beyond three events, and one event more.
 class Joiner {
  public:
   /// `delivered`: all of the answer's text that the reader has; it must outlive the joiner.
@@ -44,6 +46,9 @@ class Joiner {
   Decision offer(std::string_view text);
   /// The attempt ended before a decision: decides with what there is.
   Decision finish();
+  /// All that has been offered stands in what was delivered, and may be the beginning of an overlap: an attempt that is
+  /// cut there has brought nothing that is known to be new.
+  bool may_be_old() const { return phase_ == Phase::Overlap && events_ > 0 && !trimmer_.decided(); }
   bool decided() const { return phase_ == Phase::Joined || phase_ == Phase::Refused; }
 
  private:
@@ -59,6 +64,7 @@ class Joiner {
   Decision overlap(bool complete);
   Decision white();
   Decision judge(bool complete);
+  bool is_habit(std::size_t bytes) const;
   void keep(std::string_view text);
   void match_white(std::string_view text);
   Decision drop();
@@ -83,7 +89,6 @@ class Joiner {
   std::size_t trim_bytes_ = 0;  // of the overlap, once the trimmer has decided
   int events_ = 0;              // with text, that the trimmer has been offered
   bool echoes_ = false;         // more has been repeated than chance would
-  bool may_repeat_ = false;     // three events were too few to tell an overlap
   Refusal why_ = Refusal::None;
 };
 

@@ -68,8 +68,9 @@ std::uint32_t weight(std::string_view text) {
   return sum;
 }
 
-OverlapTrimmer::OverlapTrimmer(std::string_view delivered, Continuer continuer, std::uint32_t overlap_min)
-    : continuer_(continuer), overlap_min_(overlap_min) {
+OverlapTrimmer::OverlapTrimmer(std::string_view delivered, Continuer continuer, std::uint32_t overlap_min,
+                               int max_events)
+    : continuer_(continuer), overlap_min_(overlap_min), max_events_(max_events) {
   if (delivered.size() > kWindowBytes) {
     delivered.remove_prefix(delivered.size() - kWindowBytes);
     while (!delivered.empty() && is_continuation(delivered.front())) delivered.remove_prefix(1);
@@ -81,7 +82,7 @@ OverlapTrimmer::Decision OverlapTrimmer::offer(std::string_view text) {
   if (decided_) return {true, 0};
   if (text.empty()) return {false, 0};
   offered_ += text;
-  if (++events_ < kMaxEvents && may_trim_more()) return {false, 0};
+  if (++events_ < max_events_ && may_trim_more()) return {false, 0};
   return finish();
 }
 

@@ -38,8 +38,10 @@ class OverlapTrimmer {
   static constexpr int kMaxEvents = 3;
   static constexpr std::size_t kWindowBytes = 16384;
 
-  /// `delivered`: the end of what the reader has (the last kWindowBytes suffice; more is cut off).
-  OverlapTrimmer(std::string_view delivered, Continuer continuer, std::uint32_t overlap_min = 12);
+  /// `delivered`: the end of what the reader has (the last kWindowBytes suffice; more is cut off). `max_events`: in
+  /// place of three, for who would rather wait than miss an overlap that comes in small pieces.
+  OverlapTrimmer(std::string_view delivered, Continuer continuer, std::uint32_t overlap_min = 12,
+                 int max_events = kMaxEvents);
 
   struct Decision {
     bool decided = false;        // false: hold this event and offer the next one
@@ -60,6 +62,7 @@ class OverlapTrimmer {
   std::string offered_;
   Continuer continuer_;
   std::uint32_t overlap_min_;
+  int max_events_;
   int events_ = 0;
   bool decided_ = false;
 };

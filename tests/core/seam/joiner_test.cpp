@@ -14,7 +14,8 @@ using Step = Joiner::Step;
 constexpr JoinOptions kModel{};
 
 // What the reader has after a continuation; with a refusal, its name in brackets after what was delivered.
-std::string join(const std::string& delivered, const std::vector<std::string>& events, const JoinOptions& options) {
+std::string join(const std::string& delivered, const std::vector<std::string>& events,
+                 const JoinOptions& options = kModel) {
   Joiner joiner(delivered, options);
   std::string text = delivered, held;
   const auto take = [&](const Joiner::Decision& decision) {
@@ -145,12 +146,19 @@ TEST_CASE("what an answer says several times, it may say once more", "[joiner]")
                 {"| 0", ".00", " |", " 0.00", " | 0.00", " | nothing to be seen", " here |\n", "| 1"}) == "joined");
 }
 
-TEST_CASE("an overlap found too late is refused, unless it is a habit", "[joiner]") {
+TEST_CASE("an overlap in small pieces is waited for, unless it is a habit", "[joiner]") {
   const std::string delivered = "The boat lay in the reeds behind her house, green with age";
-  CHECK(verdict(delivered, {"reeds", " behind", " her", " house", ", green", " with", " age", ", and"}) == "[restart]");
-  CHECK(verdict(delivered, {"reeds", " behind", " her", " hut", ", green"}) == "joined");
+  CHECK(join(delivered, {"reeds", " behind", " her", " house", ", green", " with", " age", ", and"}) ==
+        delivered + ", and");
+  CHECK(join(delivered, {"reeds", " behind", " her", " hut"}) == delivered + "reeds behind her hut");
   const std::string laugh = "ha ha ha ha ha ha ha ha ha ha ha ha ha ha";
   CHECK(verdict(laugh, {" h", "a", " ", "ha", " ha", " ha", " ha", " ha ha ha", " ho"}) == "joined");
+  CHECK(join(laugh, {" h", "a", " ", "ha", " ha", " ha", " ha", " ha ha ha", " ho"}) ==
+        laugh + " ha ha ha ha ha ha ha ha ho");
+  // All of it is an answer that was started again.
+  CHECK(verdict(delivered, {"The", " boat", " lay", " in the reeds", " behind", " her house,", " green with age",
+                            ", and"}) == "[restart]");
+  CHECK(join(delivered, {delivered, ", and"}) == delivered + ", and");
 }
 
 TEST_CASE("a continuation that talks about continuing is refused", "[joiner]") {
