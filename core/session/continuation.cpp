@@ -48,7 +48,9 @@ Continuation::Step Continuation::take(const sse::Event& event, const dialect::Me
   return step;
 }
 
-Continuation::Step Continuation::finish() { return joined_ || !offered_ ? Step::Hold : act(joiner_.finish()); }
+Continuation::Step Continuation::finish() {
+  return joined_ || !offered_ || joiner_.may_be_old() ? Step::Hold : act(joiner_.finish());
+}
 
 std::vector<dialect::OwnEvent> Continuation::take_ready() { return std::exchange(ready_, {}); }
 

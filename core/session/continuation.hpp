@@ -35,7 +35,7 @@ class Continuation {
   /// The event just interpreted; neither an error nor a challenge. Deliver: take_ready() has what the client gets now.
   /// What is held while the seam is undecided is bounded by kMaxHeldBytes, besides one event.
   Step take(const sse::Event& event, const dialect::Meaning& meaning);
-  /// The attempt is over. Hold where it has brought nothing to judge.
+  /// The attempt is cut. Hold where it has brought nothing that is known to be new.
   Step finish();
 
   std::vector<dialect::OwnEvent> take_ready();

@@ -116,7 +116,7 @@ void Relay::take_continued(TimeMs now, const sse::Event& event) {
   deliver(now, continuation_->take_ready());
 }
 
-// The attempt is over: what it has brought is judged as it is.
+// The attempt is cut: what it has brought is judged as it is.
 void Relay::finish_joining(TimeMs now) {
   switch (joining_->finish()) {
     case Continuation::Step::Hold:

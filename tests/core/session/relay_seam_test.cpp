@@ -41,7 +41,7 @@ RelayWorld cut_chat(std::vector<Form> forms = {Form::Prefix}) {
 }
 
 TEST_CASE("relay: an answer that broke off goes on in another attempt, and the client sees one") {
-  for (const RelaySample& sample : {chat_sample("chatcmpl-1")}) {
+  for (const RelaySample& sample : {chat_sample("chatcmpl-1"), anthropic_sample("msg_1")}) {
     CAPTURE(dialect::name(sample.dialect));
     const bool chat = sample.dialect == Dialect::OpenaiChat;
     const RelaySample other = chat ? chat_sample("chatcmpl-2") : anthropic_sample("msg_2");
@@ -58,6 +58,23 @@ TEST_CASE("relay: an answer that broke off goes on in another attempt, and the c
     CHECK(world.relay.seams()[0].trimmed == 0);
     CHECK(world.outcomes[1] == retry::Outcome::Answer);
     CHECK(world.outcomes[2] == retry::Outcome::Answer);
+  }
+}
+
+TEST_CASE("relay: responses go on with one response, and numbers that rise by one") {
+  const RelaySample first = responses_sample("A");
+  const RelaySample second = responses_sample("B");
+  RelayWorld world(continuing(Dialect::OpenaiResponses));
+  world.start().head().bytes(first.preamble + first.text).reset();
+  world.head().bytes(second.preamble + second.more_text + second.end).eof();
+  CHECK(world.ended(EndState::Complete, EndReason::TerminalMarker));
+  const std::string body = world.body();
+  CHECK(count(body, "\"response.created\"") == 1);
+  CHECK(count(body, "resp_B") == 0);
+  CHECK(count(body, "msg_B") == 0);
+  CHECK(count(body, R"("text":"Hello world")") >= 2);
+  for (std::size_t i = 0; i < world.events.size(); ++i) {
+    CHECK(count(world.events[i].bytes, "\"sequence_number\":" + std::to_string(i)) == 1);
   }
 }
 
@@ -195,10 +212,24 @@ TEST_CASE("relay: a continuation that fails to come is asked for again") {
   CHECK(world.ended(EndState::Complete, EndReason::TerminalMarker));
 }
 
+TEST_CASE("relay: a continuation that starts the answer again is refused, and nothing of it delivered") {
+  RelayWorld world = cut_chat();
+  world.head().bytes(chat_sample("chatcmpl-2").preamble);
+  for (const char* piece :
+       {"Twice", " a", " day", " the", " sea", " withdraws", ", and", " twice", " a day", " it returns"}) {
+    if (!world.over()) world.bytes(says(piece, "chatcmpl-2"));
+  }
+  CHECK(world.ended(EndState::Truncated, EndReason::SeamRefused));
+  CHECK(world.relay.text() == kBeginning);
+  REQUIRE(world.relay.seams().size() == 1);
+  CHECK(world.relay.seams()[0].verdict == "restart");
+  CHECK(count(world.body(), "chatcmpl-2") == 0);
+}
+
 TEST_CASE("relay: several cuts in one answer") {
   RelayWorld world(continuing(Dialect::OpenaiChat));
   const std::vector<std::string> words{"Twice",      " a day", " the sea",   " withdraws,",
-                                       " and twice", " a day", " it returns"};
+                                       " and twice", " daily", " it returns"};
   world.start().head().bytes(chat_sample().preamble + says(words[0])).reset();
   std::string whole = words[0];
   for (std::size_t i = 1; i < words.size(); ++i) {
@@ -233,12 +264,15 @@ TEST_CASE("relay: a continuation that has nothing to add is the answer's end") {
   CHECK(world.ended(EndState::Complete, EndReason::TerminalMarker));
 }
 
-TEST_CASE("relay: what a continuation has brought before it is cut itself is not lost") {
+TEST_CASE("relay: what a continuation has brought before it is cut itself is judged as it is") {
   RelayWorld world = cut_chat();
-  world.head().bytes(says("withdraws, and")).reset();  // may become a longer overlap: undecided
-  world.head().bytes(says(kRest) + chat_sample().end).eof();
+  SECTION("all of it may be old, and is asked for again") { world.head().bytes(says("withdraws, and")).reset(); }
+  SECTION("it is new") { world.head().bytes(says(" a day")).reset(); }
+  const bool old = world.relay.text() == kBeginning;
+  CHECK(world.attempt() == 3);
+  world.head().bytes(says(old ? kRest : " it returns to the shore.") + chat_sample().end).eof();
   CHECK(world.ended(EndState::Complete, EndReason::TerminalMarker));
-  CHECK(count(world.relay.text().data(), kRest) == 1);
+  CHECK(world.relay.text() == std::string(kBeginning) + kRest);
 }
 
 TEST_CASE("relay: orders while a continuation is awaited") {
