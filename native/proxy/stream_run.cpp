@@ -2,6 +2,7 @@
 #include "native/proxy/stream_run.hpp"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "core/dialect/challenge.hpp"
@@ -113,10 +114,11 @@ void StreamRun::on_head(const http::ResponseHead& head) {
   head_ = head;
   const TimeMs time = now();
   const std::size_t upstream = sent_.back().upstream;
-  const bool another_here = context_.upstreams.has_untried(upstream, sent_, time);
+  const auto tried = std::span(sent_).subspan(answered_);
+  const bool another_here = context_.upstreams.has_untried(upstream, tried, time);
   bool another_elsewhere = false;
   for (std::size_t i = 0; i < context_.upstreams.size(); ++i) {
-    another_elsewhere |= i != upstream && context_.upstreams.has_untried(i, sent_, time);
+    another_elsewhere |= i != upstream && context_.upstreams.has_untried(i, tried, time);
   }
   move_on_ = may_be_other_elsewhere(head_.status) || (retry::is_key_status(head_.status) && !another_here);
   session::UpstreamHead facts = facts_of(head_, context_.loop.unix_now_ms());
@@ -203,6 +205,7 @@ bool StreamRun::carry_out_actions() {
         judge_form(action);
         break;
       case Kind::Outcome:
+        if (action.outcome == retry::Outcome::Answer) answered_ = sent_.size();
         tell_outcome(action.outcome);
         break;
       case Kind::Commit:

@@ -89,6 +89,7 @@ class StreamRun final : public upstream::CallEvents {
   http::ResponseHead head_;                    // of the attempt
   ReadableBody readable_;                      // of the attempt
   std::vector<Destination> sent_;              // where the attempts went
+  std::size_t answered_ = 0;                   // so many of them up to the last that became a part of the answer
   bool move_on_ = false;                       // the next attempt is for the next upstream
   std::optional<std::uint64_t> ticket_;        // of the attempt, until its outcome is told
   bool probe_ = false;                         // the attempt is the half-open breaker's probe

@@ -68,7 +68,7 @@ void Upstreams::outcome(std::size_t index, std::uint64_t ticket, retry::Outcome 
   }
 }
 
-bool Upstreams::has_untried(std::size_t index, const std::vector<Destination>& sent, TimeMs now) const {
+bool Upstreams::has_untried(std::size_t index, std::span<const Destination> sent, TimeMs now) const {
   const auto tried = [&](std::optional<std::size_t> key) {
     return std::any_of(sent.begin(), sent.end(),
                        [&](const Destination& earlier) { return earlier.upstream == index && earlier.key == key; });

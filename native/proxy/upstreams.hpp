@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -65,7 +66,7 @@ class Upstreams {
   void outcome(std::size_t index, std::uint64_t ticket, retry::Outcome outcome, TimeMs now);
 
   /// Whether the upstream has a usable credential that is not among `sent`.
-  bool has_untried(std::size_t index, const std::vector<Destination>& sent, TimeMs now) const;
+  bool has_untried(std::size_t index, std::span<const Destination> sent, TimeMs now) const;
   /// The upstream's word on a key, logged as a warning where it puts the key aside.
   void judge_key(const Destination& at, std::optional<TimeMs> retry_after, const http::ResponseHead& head,
                  std::string_view body, dialect::Dialect dialect, TimeMs now);
