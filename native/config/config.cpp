@@ -258,9 +258,7 @@ void apply(Config& config, const Flags& flags, Problems& problems) {
 
 void check_whole(const Config& config, Problems& problems) {
   if (config.upstreams.empty()) problems.add("upstreams", "none", "at least one is needed, here or as --upstream URL");
-  bool spends_own_keys = false;
-  for (const Upstream& upstream : config.upstreams) spends_own_keys |= !upstream.api_keys.empty();
-  if (spends_own_keys && config.client_tokens.empty() && !config.allow_open_relay && !config.listen.is_loopback()) {
+  if (config.lends_keys() && !config.allow_open_relay && !config.listen.is_loopback()) {
     problems.add("listen", config.listen.text(),
                  "beyond loopback anybody could spend the api_keys: set client_tokens, or allow_open_relay to true");
   }
@@ -303,6 +301,11 @@ Problem syntax_problem(std::string_view text, const json::parse_error& error) {
 }
 
 }  // namespace
+
+bool Config::lends_keys() const {
+  return client_tokens.empty() && std::any_of(upstreams.begin(), upstreams.end(),
+                                              [](const Upstream& upstream) { return !upstream.api_keys.empty(); });
+}
 
 std::string Problem::line() const { return field + ": " + value + ": " + allowed; }
 

@@ -101,6 +101,9 @@ struct Config {
   std::vector<std::string> client_tokens;
   std::vector<std::string> challenge_patterns;
   Limits limits;
+
+  /// Whether who may reach the proxy may spend `api_keys` without a token of their own.
+  bool lends_keys() const;
 };
 
 /// Flags of the command line that beat the file.

@@ -16,7 +16,8 @@ constexpr std::string_view kSendable =
 
 }  // namespace
 
-Cors::Cors(std::vector<std::string> allow_origins) : origins_(std::move(allow_origins)) {
+Cors::Cors(std::vector<std::string> allow_origins, Unconfigured unconfigured)
+    : origins_(std::move(allow_origins)), decides_(!origins_.empty() || unconfigured == Unconfigured::Nobody) {
   any_ = std::find(origins_.begin(), origins_.end(), "*") != origins_.end();
 }
 
@@ -50,7 +51,7 @@ http::ResponseHead Cors::preflight(const http::RequestHead& request) const {
 }
 
 void Cors::permit(const http::RequestHead& request, http::Headers& response) const {
-  if (origins_.empty()) return;
+  if (!decides_) return;
   for (const char* name :
        {"Access-Control-Allow-Origin", "Access-Control-Allow-Credentials", "Access-Control-Expose-Headers"}) {
     response.remove(name);

@@ -11,15 +11,23 @@ namespace tidemark::proxy {
 
 class Cors {
  public:
+  /// Who decides where no origin is configured.
+  enum class Unconfigured : bool {
+    Upstream,  // the upstream: clients bring their own credentials
+    Nobody,    // no page may ask: it would spend keys that are not its user's
+  };
   /// "*" among the origins allows every one.
-  explicit Cors(std::vector<std::string> allow_origins);
+  Cors(std::vector<std::string> allow_origins, Unconfigured unconfigured);
+
+  /// Whether preflights are answered here.
+  bool decides() const { return decides_; }
 
   bool allows(std::string_view origin) const;
   static bool is_preflight(const http::RequestHead& request);
   /// The 204 that answers a preflight; without the permission where the origin is not allowed.
   http::ResponseHead preflight(const http::RequestHead& request) const;
   /// Adds what lets the page of an allowed origin read the response, in place of what the upstream says about that.
-  /// Does nothing where no origin is configured: then the upstream's own answer stands.
+  /// Does nothing where the upstream decides.
   void permit(const http::RequestHead& request, http::Headers& response) const;
 
  private:
@@ -27,6 +35,7 @@ class Cors {
 
   std::vector<std::string> origins_;
   bool any_ = false;
+  bool decides_ = false;
 };
 
 }  // namespace tidemark::proxy

@@ -74,7 +74,7 @@ tls::Digest digest_of(const http::RequestHead& head, std::string_view body) {
 
 void Proxy::handle(std::shared_ptr<downstream::Exchange> exchange) {
   const http::RequestHead& head = exchange->head();
-  if (!context_.config.cors_allow_origins.empty() && Cors::is_preflight(head)) {
+  if (context_.cors.decides() && Cors::is_preflight(head)) {
     context_.counters.count(RequestKind::Administration);
     return exchange->respond(context_.cors.preflight(head), std::string());
   }

@@ -85,12 +85,12 @@ TEST_CASE("what comes down") {
 }
 
 TEST_CASE("origins") {
-  const Cors some({"https://a.example", "http://localhost:5173"});
+  const Cors some({"https://a.example", "http://localhost:5173"}, Cors::Unconfigured::Upstream);
   CHECK(some.allows("https://a.example"));
   CHECK_FALSE(some.allows("https://a.example:444"));
   CHECK_FALSE(some.allows("null"));
   CHECK_FALSE(some.allows(""));
-  const Cors every({"*"});
+  const Cors every({"*"}, Cors::Unconfigured::Upstream);
   CHECK(every.allows("https://anybody"));
 
   http::RequestHead request;
@@ -104,6 +104,6 @@ TEST_CASE("origins") {
   CHECK_FALSE(Cors::is_preflight(request));
 
   http::Headers untouched{{"Access-Control-Allow-Origin", "https://theirs"}};
-  Cors({}).permit(request, untouched);
+  Cors({}, Cors::Unconfigured::Upstream).permit(request, untouched);
   CHECK(untouched == http::Headers{{"Access-Control-Allow-Origin", "https://theirs"}});
 }

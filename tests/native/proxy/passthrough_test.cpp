@@ -122,6 +122,36 @@ TEST_CASE("own keys go up in place of the client's credential, a client's token 
   CHECK(open.asked()[0].head.headers.get("x-api-key") == "theirs");
 }
 
+TEST_CASE("where no origin is configured the upstream decides, but no page may spend keys that it was not lent") {
+  Answer answer = answer_with(chat_pieces(1));
+  answer.headers = {{"Content-Type", "text/event-stream"}, {"Access-Control-Allow-Origin", "*"}};
+  const http::Headers from_a_page = with_key(kKey, {{"Origin", "https://evil.example"}});
+  const http::Headers preflight{{"Origin", "https://evil.example"}, {"Access-Control-Request-Method", "POST"}};
+  SECTION("the client's own credentials") {
+    World world;
+    world.upstream_answers({answer});
+    HttpClient client = world.connect();
+    CHECK(client.ask("POST", kChatPath, from_a_page, kChatBody).headers.get("access-control-allow-origin") == "*");
+  }
+  SECTION("the operator's keys") {
+    World world("", R"("api_keys":["operators"])");
+    world.upstream_answers({answer});
+    HttpClient client = world.connect();
+    CHECK_FALSE(client.ask("OPTIONS", kChatPath, preflight).headers.has("access-control-allow-origin"));
+    CHECK(world.asked().empty());
+    CHECK_FALSE(client.ask("POST", kChatPath, from_a_page, kChatBody).headers.has("access-control-allow-origin"));
+  }
+  SECTION("the operator's keys, for those who have a token") {
+    World world(R"("client_tokens":["tok"])", R"("api_keys":["operators"])");
+    world.upstream_answers({answer});
+    HttpClient client = world.connect();
+    const Reply reply =
+        client.ask("POST", kChatPath,
+                   with_key(kKey, {{"Origin", "https://evil.example"}, {"Authorization", "Bearer tok"}}), kChatBody);
+    CHECK(reply.headers.get("access-control-allow-origin") == "*");
+  }
+}
+
 TEST_CASE("pages of allowed origins may use the proxy, others may not") {
   World world(R"("cors":{"allow_origins":["https://chat.example"]})");
   Answer answer = answer_with(chat_pieces(1));
