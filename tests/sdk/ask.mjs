@@ -15,8 +15,8 @@ export const withoutRetries = 0;
 
 let questions = 0;
 
-/** Asks a proxy that is alone, with `simulate` as X-Simulate; `retries` undefined: the SDK's default. */
-export async function ask(stage, way, { simulate, retries, fresh }) {
+/** Asks a proxy that is alone, with `simulate` as X-Simulate and `more` in its body; `retries` undefined: the SDK's default. */
+export async function ask(stage, way, { simulate, retries, fresh, more }) {
   const question = (site) =>
     hurried(async () => {
       const heard = { text: "", requests: 0 };
@@ -30,6 +30,7 @@ export async function ask(stage, way, { simulate, retries, fresh }) {
         fetch: counted,
         headers: { "X-Simulate": simulate },
         retries,
+        more,
       };
       try {
         await way.ask(site, asking, heard);

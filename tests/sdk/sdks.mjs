@@ -49,7 +49,7 @@ async function responsesCreate(site, asking, heard) {
 }
 
 async function responsesStream(site, asking, heard) {
-  const stream = openai(site, asking).responses.stream({ model, input: asking.prompt });
+  const stream = openai(site, asking).responses.stream({ model, input: asking.prompt, ...asking.more });
   stream.on("response.output_text.delta", ({ delta }) => (heard.text += delta));
   heard.final = await stream.finalResponse();
   const { status: finish, error: told, output_text: accumulated } = heard.final;

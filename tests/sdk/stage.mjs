@@ -20,8 +20,8 @@ const common = {
   drain_seconds: 1,
 };
 
-/** `interval`: between the upstream's events, in ms. */
-export async function openStage({ proxies = 1, config = {}, keys, interval = 0 } = {}) {
+/** `interval`: between the upstream's events, in ms. `upstream`: further keys of the proxies' upstream. */
+export async function openStage({ proxies = 1, config = {}, keys, upstream: more, interval = 0 } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "tidemark-sdk-"));
   const running = [];
   const close = async () => {
@@ -33,7 +33,7 @@ export async function openStage({ proxies = 1, config = {}, keys, interval = 0 }
     const upstream = await start(program, "simulate", ...flags);
     running.push(upstream);
     const file = join(folder, "config.json");
-    const upstreams = [{ name: "simulated", base_url: upstream.address, ...(keys && { api_keys: keys }) }];
+    const upstreams = [{ name: "simulated", base_url: upstream.address, ...(keys && { api_keys: keys }), ...more }];
     writeFileSync(file, JSON.stringify({ ...common, ...config, upstreams }));
     const serve = () => start(program, "serve", "--config", file, "--log-level", "warning");
     const free = await Promise.all(Array.from({ length: proxies }, serve));

@@ -7,17 +7,22 @@ import { truncations } from "./faults.mjs";
 import { given } from "./seen.mjs";
 import { openStage } from "./stage.mjs";
 
+/** The ids that the simulated upstream draws. */
+const drawn = /^(chatcmpl|resp|msg)[-_]simulated/;
+
 /** What is true of every message of these helpers, beside its text, which check() has looked at. */
 const valid = {
   "chat.completions.stream"({ id, object, choices: [{ index, message, finish_reason }] }, finish) {
+    assert.match(id, drawn);
     assert.deepEqual(
-      { id, object, index, finish_reason },
-      { id: "chatcmpl-simulated", object: "chat.completion", index: 0, finish_reason: finish },
+      { object, index, finish_reason },
+      { object: "chat.completion", index: 0, finish_reason: finish },
     );
     assert.equal(message.role, "assistant");
   },
   "responses.stream"({ id, object, status, output, incomplete_details, error }, finish) {
-    assert.deepEqual({ id, object, status }, { id: "resp_simulated", object: "response", status: finish });
+    assert.match(id, drawn);
+    assert.deepEqual({ object, status }, { object: "response", status: finish });
     assert.deepEqual(incomplete_details, finish === "incomplete" ? { reason: "max_output_tokens" } : null);
     if (finish === "failed") return assert.equal(error.code, "upstream_truncated");
     assert.equal(error, null);
@@ -32,9 +37,10 @@ const valid = {
     );
   },
   "messages.stream"({ id, type, role, content, stop_reason, stop_sequence, usage }, finish) {
+    assert.match(id, drawn);
     assert.deepEqual(
-      { id, type, role, stop_reason, stop_sequence },
-      { id: "msg_simulated", type: "message", role: "assistant", stop_reason: finish, stop_sequence: null },
+      { type, role, stop_reason, stop_sequence },
+      { type: "message", role: "assistant", stop_reason: finish, stop_sequence: null },
     );
     assert.deepEqual(
       content.map((block) => block.type),
