@@ -38,7 +38,7 @@ export async function openStage({ interval = 4 } = {}) {
       config,
       JSON.stringify({
         listen: "127.0.0.1:0",
-        upstreams: [{ name: "simulated", base_url: upstream.address }],
+        upstreams: [{ name: "simulated", base_url: upstream.address, continuation: ["prefix"] }],
         cors: { allow_origins: ["*"] },
         drain_seconds: 1,
         // So that a silent upstream is found out within the test's patience.

@@ -63,6 +63,12 @@ export const faults = [
     label: "a 504, a reset and a dead line",
     route: "direct-seq",
   },
+  {
+    group: within,
+    value: "reset-after=60,overlap=20",
+    label: "a reset behind the proxy: the model goes on",
+    route: "proxy-chat",
+  },
   { group: hopeless, value: "reasoning-only", label: "thoughts, and no answer", route: "proxy-chat" },
   { group: hopeless, value: "challenge-json", label: "a challenge in JSON", route: "proxy-chat" },
   { group: hopeless, value: "challenge-html", label: "a captcha page", route: "proxy-chat" },
