@@ -1,4 +1,5 @@
-// The table: every fault of contract § 7 but the ones of seams, and what becomes of it. The tests ask for it, docs/faults.md shows it.
+// The table: every fault of contract § 7 but those of seams, and what becomes of it. The tests ask for it, and
+// docs/faults.md shows it.
 import { broken, cut, cutAsError, cutAsLength, passedOn, reasoning, refused, whole } from "./answers.mjs";
 
 // `once` and `always` are the answers to one request of a client, where the upstream fails at its first request and

@@ -78,8 +78,8 @@ const refusalTable = () =>
 
 export const markdown = () => `# What the SDKs see, fault by fault
 
-What the official SDKs return or throw behind the proxy, for every fault of \`tidemark simulate\` but the ones of seams. This page
-is made from the table in \`tests/sdk/\` that drives the tests; \`npm run table --prefix tests/sdk\` writes it. Versions:
+What the official SDKs return or throw behind the proxy, for every fault of \`tidemark simulate\` but those of seams. This
+page is made from the table in \`tests/sdk/\` that drives the tests; \`npm run table --prefix tests/sdk\` writes it. Versions:
 ${versions.map((name) => `${code(name)} ${packages[`node_modules/${name}`].version}`).join(", ")}.
 
 The proxy runs with its defaults, but for short timeouts and a breaker that is off, and without \`api_keys\`.
