@@ -52,9 +52,11 @@ constexpr std::array kSeams = {
 
 constexpr int kMostEvents = 1'000'000;
 constexpr int kMostOverlap = 1'000'000;
+constexpr int kMostSeconds = 1'000'000;
 
 constexpr std::string_view kAllowed =
-    "status=CODE (400-599), reset-after=N, eof-after=N, stall-after=N (N: events, 0-1000000), connect-reset, empty, "
+    "status=CODE (400-599; with a Retry-After: status=CODE+retry-after=SECONDS, 0-1000000), reset-after=N, "
+    "eof-after=N, stall-after=N (N: events, 0-1000000), connect-reset, empty, "
     "preamble-only, reasoning-only, error-event, challenge-json, challenge-html, challenge-html-cut, silence, "
     "pings-only, crlf, split, none; for a continuation: overlap=N (N: characters, 0-1000000), echo, restart, "
     "restart-paraphrased, lead-in, different, refuse-prefix; one of each kind may be joined by a plus";
@@ -111,6 +113,12 @@ bool parse_end(std::string_view part, Fault& fault) {
   return false;
 }
 
+bool parse_wait(std::string_view part, Fault& fault) {
+  const auto seconds = value_of(part, "retry-after", 0, kMostSeconds);
+  if (seconds) fault.retry_after_s = seconds;
+  return seconds.has_value();
+}
+
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
   while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
@@ -125,15 +133,20 @@ Result<Fault, FaultError> parse_fault(std::string_view spec) {
   Fault fault;
   bool has_end = false;
   bool has_seam = false;
+  bool has_wait = false;
   for (std::string_view rest = spec;;) {
     const std::size_t plus = rest.find('+');
     const std::string_view part = rest.substr(0, plus);
-    const bool seam = parse_seam(part, fault);
-    if (!seam && !parse_end(part, fault)) return not_a_fault(spec);
-    if (std::exchange(seam ? has_seam : has_end, true)) return not_a_fault(spec);
-    if (plus == std::string_view::npos) return fault;
+    bool* const has = parse_seam(part, fault)   ? &has_seam
+                      : parse_wait(part, fault) ? &has_wait
+                      : parse_end(part, fault)  ? &has_end
+                                                : nullptr;
+    if (has == nullptr || std::exchange(*has, true)) return not_a_fault(spec);
+    if (plus == std::string_view::npos) break;
     rest.remove_prefix(plus + 1);
   }
+  if (has_wait && fault.kind != FaultKind::Status) return not_a_fault(spec);
+  return fault;
 }
 
 Result<std::vector<Fault>, FaultError> parse_faults(std::string_view list) {

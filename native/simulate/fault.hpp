@@ -53,7 +53,8 @@ struct Fault {
   std::size_t events = 0;  // ResetAfter, EofAfter, StallAfter
   int status = 0;          // Status: 400 to 599
   SeamFault seam = SeamFault::None;
-  std::size_t overlap = 0;  // Overlap: code points
+  std::size_t overlap = 0;                          // Overlap: code points
+  std::optional<int> retry_after_s = std::nullopt;  // Status: what its Retry-After says
 };
 
 /// All of them, in words.
@@ -63,7 +64,7 @@ std::string_view allowed_faults();
 using FaultError = std::string;
 
 /// `status=CODE`, `reset-after=N`, `none`, …; one of these and one of the seam's may be joined by a plus:
-/// `overlap=20+reset-after=10`.
+/// `overlap=20+reset-after=10`. So may a status and its Retry-After: `status=429+retry-after=2`.
 Result<Fault, FaultError> parse_fault(std::string_view spec);
 /// Comma-separated; spaces around a fault are allowed; an empty list is an error.
 Result<std::vector<Fault>, FaultError> parse_faults(std::string_view list);

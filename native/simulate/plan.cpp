@@ -69,6 +69,7 @@ Plan plan_stream(const Script& script, const Fault& fault, std::size_t from) {
       const std::string message = "The simulated upstream answers with status " + std::to_string(fault.status) + ".";
       facts.message = message;
       plan.status = fault.status;
+      plan.retry_after_s = fault.retry_after_s;
       plan.content_type = "application/json";
       plan.frames = {dialect::error_body(script.dialect, facts)};
       break;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ enum class PlanEnd : std::uint8_t {
 struct Plan {
   int status = 200;
   std::string content_type = "text/event-stream";
+  std::optional<int> retry_after_s;
   std::vector<std::string> frames;  // one write each, an interval apart
   bool byte_by_byte = false;        // every byte its own write
   PlanEnd end = PlanEnd::EndOfBody;

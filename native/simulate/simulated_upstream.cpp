@@ -270,6 +270,7 @@ void SimulatedUpstream::reattach(const std::shared_ptr<downstream::Exchange>& ex
 
 void SimulatedUpstream::send(const std::shared_ptr<downstream::Exchange>& exchange, Plan plan) {
   http::ResponseHead head = make_head(plan.status, plan.content_type);
+  if (plan.retry_after_s) head.headers.add("Retry-After", std::to_string(*plan.retry_after_s));
   const bool whole = plan.content_type != "text/event-stream" && plan.end == PlanEnd::EndOfBody;
   if (whole) {
     exchange->respond(std::move(head), std::move(plan.frames.front()));

@@ -2,6 +2,7 @@
 #include "native/simulate/fault.hpp"
 
 #include "tests/catch.hpp"
+#include "tests/native/simulate/running_upstream.hpp"
 
 namespace tidemark::simulate {
 namespace {
@@ -59,12 +60,37 @@ TEST_CASE("what is no fault is named, with what is allowed", "[simulate]") {
   const auto* spec =
       GENERATE("", "nonsense", "status", "status=", "status=200", "status=600", "status=5o4", "reset-after",
                "reset-after=-1", "reset-after=1000001", "reset-after= 1", "none=1", "NONE", "overlap", "overlap=-1",
-               "echo=1", "echo+restart", "empty+silence", "echo+", "+", "overlap=1 + empty");
+               "echo=1", "echo+restart", "empty+silence", "echo+", "+", "overlap=1 + empty", "status=429+retry-after",
+               "status=429+retry-after=", "status=429+retry-after=-1", "retry-after=2", "empty+retry-after=2",
+               "status=429+retry-after=1000001", "status=429+retry-after=2+retry-after=2");
   const auto fault = parse_fault(spec);
   REQUIRE_FALSE(fault.ok());
   CHECK(fault.error().find("'" + std::string(spec) + "'") != std::string::npos);
   CHECK(fault.error().find("reset-after=N") != std::string::npos);
   CHECK(fault.error().find('\n') == std::string::npos);
+}
+
+TEST_CASE("an error status may say when to come back", "[simulate]") {
+  const auto faults = parse_faults("status=429+retry-after=2,retry-after=0+status=503+echo, status=503");
+  REQUIRE(faults.ok());
+  REQUIRE(faults.value().size() == 3);
+  CHECK(faults.value()[0].status == 429);
+  CHECK(faults.value()[0].retry_after_s == 2);
+  CHECK(faults.value()[1].status == 503);
+  CHECK(faults.value()[1].retry_after_s == 0);
+  CHECK(faults.value()[1].seam == SeamFault::Echo);
+  CHECK_FALSE(faults.value()[2].retry_after_s);
+
+  const RunningUpstream upstream(faults.value());
+  test::HttpClient client = upstream.connect();
+  const auto ask = [&client] { return client.ask("POST", "/v1/messages", {}, R"({"stream":true})"); };
+  const test::Reply first = ask();
+  CHECK(first.status == 429);
+  CHECK(first.headers.get("retry-after") == "2");
+  CHECK(ask().headers.get("retry-after") == "0");
+  const test::Reply last = ask();
+  CHECK(last.status == 503);
+  CHECK_FALSE(last.headers.has("retry-after"));
 }
 
 TEST_CASE("a list is comma-separated", "[simulate]") {
