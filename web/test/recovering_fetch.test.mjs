@@ -2,33 +2,20 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
-import { atRest, chatEvents, endComment, flakyServer } from "./flaky_server.mjs";
+import { atRest, endComment } from "./flaky_server.mjs";
+import { events, fast, proxied, whole, withServer } from "./tides.mjs";
 import { createRecoveringFetch, SseParser, TidemarkError } from "tidemark";
 
-const words = ["Tides ", "rise ", "and ", "潮 ", "fall", "."];
-const events = chatEvents(words, { epoch: "e1" });
 const all = events.join("");
-const proxied = { "Tidemark-Stream": "s", "Tidemark-Epoch": "e1" };
-const fast = { baseDelayMs: 1, jitterMs: 1, firstRetryDelayMs: 1 };
 const post = (extra) => ({
   method: "POST",
   headers: { "Content-Type": "application/json" },
   body: JSON.stringify({ stream: true }),
   ...extra,
 });
-const whole = (answer) => answer.head(200, proxied).send(all + endComment).end();
 const cut = (answer) => answer.head(200, { ...proxied, "X-Leg": "first" }).send(events.slice(0, 3).join("")).reset();
 const rest = (answer, request) =>
   answer.head(200, { ...proxied, "X-Leg": "second" }).send(events.slice(Number(request.headers["x-resume-seq"]) + 1).join("") + endComment).end();
-
-async function withServer(script, run) {
-  const server = await flakyServer(...script);
-  try {
-    return await run(server);
-  } finally {
-    await server.close();
-  }
-}
 
 for (const [name, request] of Object.entries({
   "a string body": (url) => [url, post()],
