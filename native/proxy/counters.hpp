@@ -27,7 +27,8 @@ constexpr std::string_view name(RequestKind kind) {
 
 struct Counters {
   std::array<std::uint64_t, kRequestKinds> requests{};
-  std::map<std::pair<std::string_view, std::string_view>, std::uint64_t> ends;  // by state and reason
+  std::map<std::pair<std::string_view, std::string_view>, std::uint64_t> ends;   // by state and reason
+  std::map<std::pair<std::string_view, std::string_view>, std::uint64_t> seams;  // by form and verdict
   std::uint64_t events = 0;
   std::size_t running = 0;  // upstream legs
   std::size_t readers = 0;

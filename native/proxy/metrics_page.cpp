@@ -14,6 +14,8 @@ std::string metrics_page(const Context& context) {
   }
   text.family("tidemark_streams_ended_total", Type::Counter, "Streams by how they ended.");
   for (const auto& [end, count] : counters.ends) text.sample(count, {{"state", end.first}, {"reason", end.second}});
+  text.family("tidemark_seams_total", Type::Counter, "Attempts to continue a cut answer, by what became of them.");
+  for (const auto& [seam, count] : counters.seams) text.sample(count, {{"form", seam.first}, {"verdict", seam.second}});
   text.family("tidemark_events_total", Type::Counter, "Events appended to the log.");
   text.sample(counters.events);
   text.family("tidemark_upstream_attempts_total", Type::Counter, "Requests sent to an upstream.");

@@ -187,7 +187,10 @@ void StreamRun::forget_request() {
 bool StreamRun::carry_out_actions() {
   using Kind = session::RelayAction::Kind;
   stream_.attempts = relay_.attempts();
-  if (stream_.seams.size() != relay_.seams().size()) stream_.seams = relay_.seams();
+  for (std::size_t i = stream_.seams.size(); i < relay_.seams().size(); ++i) {
+    const session::SeamRecord& seam = stream_.seams.emplace_back(relay_.seams()[i]);
+    ++context_.counters.seams[{seam::name(seam.form), seam.verdict}];
+  }
   for (std::size_t i = 0; i < relay_.actions().size();) {
     const session::RelayAction action = relay_.actions()[i++];
     switch (action.kind) {

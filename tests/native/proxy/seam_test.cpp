@@ -67,6 +67,8 @@ TEST_CASE("a cut answer is continued by the text so far, and its page and log li
   const auto seam =
       nlohmann::json{{"attempt", 2}, {"form", "prefix"}, {"at", 1}, {"trimmed", 20}, {"verdict", "joined"}};
   CHECK(page.at("seam_list") == nlohmann::json::array({seam}));
+  CHECK(client.ask("GET", "/tidemark/metrics")
+            .body.find("tidemark_seams_total{form=\"prefix\",verdict=\"joined\"} 1\n") != std::string::npos);
   CHECK(world.log_lines().find("\"seams\":\"prefix joined trimmed 20\"") != std::string::npos);
 }
 
