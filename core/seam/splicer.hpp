@@ -23,7 +23,8 @@ class Splice;
 ///
 /// Swallowed are the attempt's own preamble, reasoning before its first text, text that is trimmed, and a first block
 /// or item of text of which nothing is left. What is not changed is kept byte for byte; but logprobs of an event that
-/// is trimmed, or that repeats joined text, are left out, since they would be those of the attempt's own text.
+/// is trimmed, or that repeats joined text, are left out, since they would be those of the attempt's own text; and
+/// annotations stay as the attempt tells them, those from before the seam are not told again at the end.
 ///
 /// Not for n > 1, nor for error events. Precondition of the seam: no open tool call, no open reasoning, no refusal.
 ///

@@ -134,6 +134,35 @@ TEST_CASE("openai-responses: part, item and response are closed, in rising numbe
   CHECK(response.at("incomplete_details").at("reason") == "max_output_tokens");
 }
 
+TEST_CASE("openai-responses: what the upstream has closed is not closed again, and no part is forgotten") {
+  std::vector<std::string> events = kResponse;
+  events.push_back(
+      R"({"type":"response.output_text.done","sequence_number":6,"output_index":1,"content_index":0,"text":"Hi \"you\""})");
+  const auto names = [&](std::string_view text) {
+    Lines out;
+    for (const OwnEvent& event :
+         ending(Dialect::OpenaiResponses, after(Dialect::OpenaiResponses, events), FinishStyle::Stop, text)) {
+      out.push_back(event.name);
+    }
+    return out;
+  };
+  CHECK(names("Hi \"you\"") == Lines{"response.content_part.done", "response.output_item.done", "response.completed"});
+  const std::string part = R"({"type":"output_text","annotations":[{"url":"u"}],"text":"Hi \"you\""})";
+  events.push_back(
+      R"({"type":"response.content_part.done","sequence_number":7,"output_index":1,"content_index":0,"part":)" + part +
+      "}");
+  CHECK(names("Hi \"you\"") == Lines{"response.output_item.done", "response.completed"});
+  events.push_back(
+      R"({"type":"response.output_text.delta","sequence_number":8,"output_index":1,"content_index":1,"delta":"!"})");
+  const auto closing =
+      ending(Dialect::OpenaiResponses, after(Dialect::OpenaiResponses, events), FinishStyle::Stop, "Hi \"you\"!");
+  REQUIRE(closing.size() == 4);
+  const Json content = Json::parse(closing[2].data).at("item").at("content");
+  REQUIRE(content.size() == 2);
+  CHECK(content[0] == Json::parse(part));
+  CHECK(content[1].at("text") == "!");
+}
+
 TEST_CASE("openai-responses: a refusal is closed as one") {
   std::vector<std::string> events(kResponse.begin(), kResponse.begin() + 4);
   events.push_back(
