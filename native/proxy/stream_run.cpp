@@ -233,6 +233,7 @@ bool StreamRun::carry_out_actions() {
         owner_.refused(stream_, relay_.error());
         return false;
       case Kind::End:
+        if (attempt_) attempt_->call().discard_rest();
         close();
         stream_.end = StreamEnd{action.state, action.reason, context_.loop.unix_now_ms()};
         context_.log.end(*stream_.log, now());

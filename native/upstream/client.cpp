@@ -11,11 +11,18 @@ namespace {
 class CallHandle final : public Call {
  public:
   explicit CallHandle(std::shared_ptr<RunningCall> call) : call_(std::move(call)) {}
-  ~CallHandle() override { call_->cancel(); }
+  ~CallHandle() override {
+    if (!discarded_) call_->cancel();
+  }
   void pause() override { call_->pause(); }
   void resume() override { call_->resume(); }
+  void discard_rest() override {
+    discarded_ = true;
+    call_->discard_rest();
+  }
 
  private:
+  bool discarded_ = false;
   std::shared_ptr<RunningCall> call_;
 };
 

@@ -60,6 +60,10 @@ class CallEvents {
   virtual void on_failure(const Failure& failure) = 0;
 };
 
+/// How long the end of a body that nobody wants is waited for, and how many bytes may come before it.
+inline constexpr TimeMs kRestMs = 250;
+inline constexpr std::size_t kRestBytes = std::size_t{16} * 1024;
+
 /// One request under way. Destroying it before the end cuts its connection at once; after, it does nothing.
 class Call {
  public:
@@ -67,6 +71,10 @@ class Call {
   /// Nothing is read, and no on_body comes, until resume().
   virtual void pause() = 0;
   virtual void resume() = 0;
+  /// For a body that has said all but its end: no event comes any more, and what still comes is thrown away. The
+  /// connection is kept if the end comes within kRestMs and kRestBytes, else cut. Destroying the call does nothing then.
+  /// After on_head only.
+  virtual void discard_rest() = 0;
 };
 
 class Client {

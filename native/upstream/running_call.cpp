@@ -38,7 +38,7 @@ RunningCall::RunningCall(Client::Impl& client, Origin origin, const http::Reques
       events_(&events),
       method_(head.method),
       decode_gzip_(!head.headers.has("accept-encoding")),
-      connect_timer_(client.loop) {
+      timer_(client.loop) {
   http::write_head(head, body.size(), authority_of(origin_), request_);
   request_ += body;
   client_->calls.insert(this);
@@ -58,8 +58,8 @@ void RunningCall::start() {
 }
 
 void RunningCall::connect() {
-  connect_timer_.set(loop_.now_ms() + client_->limits.connect_timeout_ms,
-                     [this] { fail(FailureKind::Timeout, "the upstream could not be reached in time"); });
+  timer_.set(loop_.now_ms() + client_->limits.connect_timeout_ms,
+             [this] { fail(FailureKind::Timeout, "the upstream could not be reached in time"); });
   connecting_ = std::make_unique<loop::Connecting>(
       loop_, origin_.host, origin_.port,
       [this](std::unique_ptr<loop::Socket> socket, bool resolved, const std::string& error) {
@@ -82,7 +82,7 @@ void RunningCall::connected(std::unique_ptr<loop::Socket> socket) {
   connection_ = std::move(connection);
   connection_->transport->handshake([this](const std::string& error) {
     if (!error.empty()) return fail(FailureKind::Tls, "no TLS with the upstream: " + error);
-    connect_timer_.cancel();
+    timer_.cancel();
     attach(std::move(connection_));
   });
 }
@@ -183,6 +183,11 @@ void RunningCall::take_head(http::ResponseHead& head) {
 }
 
 void RunningCall::deliver(std::string_view bytes) {
+  if (events_ == nullptr) {
+    discarded_ += bytes.size();
+    if (discarded_ > kRestBytes) cancel();
+    return;
+  }
   // What was held back comes first, also between resume() and its effect.
   if (paused_ || !held_.empty() || inflating_) {
     held_ += bytes;
@@ -226,6 +231,15 @@ void RunningCall::resume() {
   });
 }
 
+void RunningCall::discard_rest() {
+  if (over()) return;
+  events_ = nullptr;
+  held_.clear();
+  inflating_ = false;
+  resume();
+  timer_.set(loop_.now_ms() + kRestMs, [self = shared_from_this()] { self->cancel(); });
+}
+
 void RunningCall::finish_if_done() {
   if (!ending_ || paused_ || !held_.empty() || inflating_) return;
   if (ending_->kind == http::ResponseAction::Kind::End) return end();
@@ -236,7 +250,7 @@ void RunningCall::finish_if_done() {
 }
 
 void RunningCall::end() {
-  if (gzip_ && gzip_begun_ && !gzip_->complete()) {
+  if (events_ != nullptr && gzip_ && gzip_begun_ && !gzip_->complete()) {
     return fail(ending_->framed ? FailureKind::Protocol : FailureKind::Reset,
                 "the upstream's gzip body ended inside its data");
   }
@@ -244,13 +258,15 @@ void RunningCall::end() {
     client_->pool.keep(origin_, std::move(connection_));
   }
   const bool framed = ending_->framed;
-  finished().on_end(framed);
+  if (CallEvents* events = finished()) events->on_end(framed);
 }
 
-void RunningCall::fail(FailureKind kind, std::string message) { finished().on_failure({kind, std::move(message)}); }
+void RunningCall::fail(FailureKind kind, std::string message) {
+  if (CallEvents* events = finished()) events->on_failure({kind, std::move(message)});
+}
 
-CallEvents& RunningCall::finished() {
-  CallEvents& events = *events_;
+CallEvents* RunningCall::finished() {
+  CallEvents* events = events_;
   cancel();
   return events;
 }
@@ -259,9 +275,9 @@ void RunningCall::cancel() {
   if (over()) return;
   client_->calls.erase(this);
   client_ = nullptr;
-  connect_timer_.cancel();
   // This may be running inside a callback of any of them.
   loop_.retire(shared_from_this());
+  timer_.cancel();
   if (connection_) {
     connection_->transport->reset();
     loop_.retire(std::shared_ptr<Connection>(std::move(connection_)));

@@ -44,6 +44,7 @@ class RunningCall : public std::enable_shared_from_this<RunningCall> {
   void cancel();
   void pause() { paused_ = true; }
   void resume();
+  void discard_rest();
 
  private:
   bool over() const { return client_ == nullptr; }
@@ -61,12 +62,13 @@ class RunningCall : public std::enable_shared_from_this<RunningCall> {
   void finish_if_done();
   void end();
   void fail(FailureKind kind, std::string message);
-  CallEvents& finished();
+  /// Whoever is still to be told of the end; nullptr where nobody listens.
+  CallEvents* finished();
 
   Client::Impl* client_;  // nullptr: over
   loop::Loop& loop_;
   Origin origin_;
-  CallEvents* events_;
+  CallEvents* events_;  // nullptr: the rest is thrown away
   std::string method_;
   bool decode_gzip_;  // whatever the response is
 
@@ -75,7 +77,7 @@ class RunningCall : public std::enable_shared_from_this<RunningCall> {
   bool request_sent_ = false;
   bool write_failed_ = false;
 
-  loop::Timer connect_timer_;
+  loop::Timer timer_;  // until the connection is there, or for the end of what is thrown away
   std::unique_ptr<loop::Connecting> connecting_;
   std::unique_ptr<Connection> connection_;
   bool answered_ = false;  // a byte of the response has come
@@ -84,6 +86,7 @@ class RunningCall : public std::enable_shared_from_this<RunningCall> {
   bool paused_ = false;
   std::string held_;        // of the body, undecoded, since the call was paused
   bool inflating_ = false;  // the decoder has more output without input
+  std::size_t discarded_ = 0;
   std::optional<http::ResponseAction> ending_;
   std::unique_ptr<http::GzipDecoder> gzip_;
   bool gzip_begun_ = false;

@@ -1,15 +1,18 @@
 // The client against an upstream that sends bytes as the test says.
 #include "native/upstream/client.hpp"
 
+#include <future>
 #include <memory>
 #include <string>
 
 #include "tests/catch.hpp"
+#include "tests/native/loop/run_until.hpp"
 #include "tests/native/upstream/scripted_upstream.hpp"
 
 using namespace tidemark;
 using namespace tidemark::upstream;
 using tidemark::testing::RawSocket;
+using tidemark::testing::run_until;
 using tidemark::upstream::testing::answers;
 using tidemark::upstream::testing::World;
 
@@ -153,4 +156,56 @@ TEST_CASE("a paused call hands nothing on until it is resumed") {
     });
   };
   REQUIRE(world.run() == "200 " + body + " framed");
+}
+
+TEST_CASE("a call whose rest nobody wants keeps its connection where the body's end comes soon") {
+  const std::string last = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nlast\r\n";
+  const std::string rest = "4\r\nmore\r\n0\r\n\r\n";
+  const bool at_once = GENERATE(true, false);
+  std::promise<void> thrown_away;
+  World world({[&](RawSocket& peer) {
+    peer.receive_through("\r\n\r\n");
+    peer.send(at_once ? last + rest : last);
+    if (!at_once) {
+      thrown_away.get_future().wait();
+      peer.send(rest);
+    }
+    peer.receive_through("\r\n\r\n");
+    peer.send(kOk);
+  }});
+  world.notes.at_body = [&] {
+    world.call->discard_rest();
+    world.call.reset();
+    thrown_away.set_value();
+  };
+  world.start("POST");
+  REQUIRE(run_until(world.loop, [&] { return world.client.idle_connections() == 1; }));
+  CHECK(world.notes.text == "200 last");
+  world.notes.at_body = nullptr;
+  CHECK(world.run() == "200 ok framed");
+}
+
+TEST_CASE("a call whose rest nobody wants is cut where the body goes on, or never ends") {
+  const bool goes_on = GENERATE(true, false);
+  bool cut = false;
+  std::promise<void> thrown_away;
+  {
+    World world({[&](RawSocket& peer) {
+      peer.receive_through("\r\n\r\n");
+      peer.send("HTTP/1.1 200 OK\r\nContent-Length: 900000\r\n\r\nlast");
+      thrown_away.get_future().wait();
+      if (goes_on) peer.send(std::string(kRestBytes + 1, 'x'));
+      peer.receive_all();
+      cut = peer.was_reset();
+      world.loop.stop();
+    }});
+    world.notes.at_body = [&] {
+      world.call->discard_rest();
+      world.call.reset();
+      thrown_away.set_value();
+    };
+    CHECK(world.run() == "200 last");
+    CHECK(world.client.idle_connections() == 0);
+  }
+  CHECK(cut);
 }
