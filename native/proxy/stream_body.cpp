@@ -41,7 +41,7 @@ downstream::Pull StreamBody::pull(std::string& out, std::size_t max) {
         break;
       }
       case StreamReader::State::Waiting:
-        keepalive_.set(reader_.deadline(), [this] { wake(); });
+        watch();
         return downstream::Pull::Pending;
       case StreamReader::State::Done:
         return downstream::Pull::End;
@@ -54,8 +54,12 @@ downstream::Pull StreamBody::pull(std::string& out, std::size_t max) {
 
 void StreamBody::log_changed() { wake(); }
 
+// A keepalive that has moved back is noticed when the timer runs: it moves with every event.
+void StreamBody::watch() {
+  if (keepalive_.deadline() > reader_.deadline()) keepalive_.set(reader_.deadline(), [this] { wake(); });
+}
+
 void StreamBody::wake() {
-  keepalive_.cancel();
   if (const auto exchange = exchange_.lock()) exchange->wake();
 }
 

@@ -26,6 +26,7 @@ class StreamBody final : public downstream::BodySource, private log::Follower {
 
  private:
   void log_changed() override;
+  void watch();
   void wake();
 
   Context& context_;
