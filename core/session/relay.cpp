@@ -171,10 +171,12 @@ std::string_view Relay::bytes(const RelayAction& action) const {
 
 dialect::Dialect Relay::dialect() const { return options_.dialect.value_or(dialect::Dialect::Opaque); }
 
-void Relay::forget_actions() {
-  std::vector<RelayAction>().swap(actions_);
-  std::string().swap(arena_);
+void Relay::lend_buffers(Buffers buffers) {
+  actions_ = std::move(buffers.actions);
+  arena_ = std::move(buffers.arena);
 }
+
+Relay::Buffers Relay::take_buffers() { return {std::exchange(actions_, {}), std::exchange(arena_, {})}; }
 
 // ---- The attempt and its body
 
@@ -241,7 +243,15 @@ void Relay::parse(TimeMs now, std::string_view chunk) {
   const unsigned attempt = attempt_;
   parser_.feed(chunk);
   sse::Event event;
+  dialect::FrameGuess::Match match;
   while (running(attempt)) {
+    // Most events of an answer under way are the one before with another text: they need not be parsed.
+    const bool joined_on = joining_ || continuation_;
+    if (state_ == RelayState::Flowing && !joined_on && interpreter_->recognise(parser_.ahead(), event, match) &&
+        parser_.take_ahead(event)) {
+      take_event(now, event, &match);
+      continue;
+    }
     switch (parser_.next(event)) {
       case sse::Step::Event:
         note_retry_line(true);

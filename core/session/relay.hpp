@@ -281,8 +281,14 @@ class Relay {
   dialect::Dialect dialect() const;
   const dialect::Answer* answer() const { return interpreter_ ? &interpreter_->answer() : nullptr; }
 
-  /// Frees the buffers of the actions, which are void afterwards; for streams that will be idle for long.
-  void forget_actions();
+  /// The buffers that actions lie in. An open stream is idle most of the time: many can do with one set, which each is
+  /// lent before an input and gives back when the actions have been carried out; they are void afterwards.
+  struct Buffers {
+    std::vector<RelayAction> actions;
+    std::string arena;
+  };
+  void lend_buffers(Buffers buffers);
+  Buffers take_buffers();
 
  private:
   enum class Deadline : std::uint8_t { CommitHold, HoldMax, FirstByte, Idle, Drain, Retry, Count };
@@ -337,7 +343,7 @@ class Relay {
   RelayError upstream_said() const;
 
   // relay_events.cpp: what events mean for the stream
-  void take_event(TimeMs now, const sse::Event& event);
+  void take_event(TimeMs now, const sse::Event& event, const dialect::FrameGuess::Match* known = nullptr);
   void take_while_holding(TimeMs now, const sse::Event& event, const dialect::Meaning& meaning);
   void take_while_flowing(TimeMs now, const sse::Event& event, const dialect::Meaning& meaning);
   void take_while_draining(const sse::Event& event, const dialect::Meaning& meaning);
@@ -473,7 +479,7 @@ class Relay {
   Plan plan_;  // while draining
 
   std::vector<RelayAction> actions_;
-  std::string arena_;
+  std::string arena_;                   // what they point to
   std::string id_, rewritten_, block_;  // scratch
   RelayError error_;
 };

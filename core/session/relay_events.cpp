@@ -21,7 +21,8 @@ constexpr bool is_answer_at_once(Finish finish) {
 
 }  // namespace
 
-void Relay::take_event(TimeMs now, const sse::Event& event) {
+// `known`: the interpreter has recognised the event before it was parsed.
+void Relay::take_event(TimeMs now, const sse::Event& event, const dialect::FrameGuess::Match* known) {
   if (!interpreter_) {
     if (state_ == RelayState::Holding && dialect::challenge_in(event.data)) return challenged();
     options_.dialect = dialect::from_first_event(event);
@@ -36,7 +37,7 @@ void Relay::take_event(TimeMs now, const sse::Event& event) {
   }
   if (form_ == seam::Form::Reattach && was_resumed_from(event)) return;
   if (joining_ || continuation_) return take_continued(now, event);
-  const dialect::Meaning meaning = interpreter_->interpret(event);
+  const dialect::Meaning meaning = known != nullptr ? interpreter_->interpret(*known) : interpreter_->interpret(event);
   if (state_ == RelayState::Flowing) return take_while_flowing(now, event, meaning);
   if (state_ == RelayState::Draining) return take_while_draining(event, meaning);
   take_while_holding(now, event, meaning);

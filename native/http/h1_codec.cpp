@@ -49,12 +49,11 @@ void add_end(H1Parser& parser, bool framed, std::vector<A>& actions) {
 
 template <class A>
 std::size_t feed_body(H1Parser& parser, std::string_view bytes, std::vector<A>& actions) {
-  std::vector<std::string_view> pieces;
-  const std::size_t consumed = parser.feed_body(bytes, pieces);
-  for (const std::string_view piece : pieces) {
-    A action = of_kind<A>(A::Kind::Body);
+  const std::size_t consumed = parser.feed_body(bytes);
+  for (const std::string_view piece : parser.pieces) {
+    A& action = actions.emplace_back();
+    action.kind = A::Kind::Body;
     action.bytes = piece;
-    actions.push_back(std::move(action));
   }
   if (parser.state() == State::Failed) add_failure(parser, actions);
   if (parser.state() == State::Complete) add_end(parser, true, actions);

@@ -56,7 +56,7 @@ struct H1Parser::Callbacks {
   }
 
   static int on_body(llhttp_t* llhttp, const char* at, std::size_t length) {
-    parser_of(llhttp).pieces_->emplace_back(at, length);
+    parser_of(llhttp).pieces.emplace_back(at, length);
     return HPE_OK;
   }
 
@@ -198,27 +198,26 @@ void H1Parser::check_between(std::string_view bytes) {
     fail(Fault::HeadTooLarge, "has chunk extensions or trailers that are too long");
 }
 
-std::size_t H1Parser::feed_body(std::string_view bytes, std::vector<std::string_view>& pieces) {
-  const std::size_t first = pieces.size();
-  pieces_ = &pieces;
+std::size_t H1Parser::feed_body(std::string_view bytes) {
+  pieces.clear();
   const std::size_t consumed = run(bytes);
-  pieces_ = nullptr;
   if (state_ == State::Failed) return consumed;
   const char* at = bytes.data();
-  for (std::size_t i = first; i < pieces.size() && state_ != State::Failed; ++i) {
+  for (const std::string_view piece : pieces) {
+    if (state_ == State::Failed) break;
     if (chunked_) {
-      check_between({at, static_cast<std::size_t>(pieces[i].data() - at)});
+      check_between({at, static_cast<std::size_t>(piece.data() - at)});
       if (between_last_ == '\r') fail(Fault::BadMessage, "has malformed chunks");
-      if (pieces[i].data() != at) between_bytes_ = 0;
+      if (piece.data() != at) between_bytes_ = 0;
     }
-    at = pieces[i].data() + pieces[i].size();
-    body_bytes_ += pieces[i].size();
+    at = piece.data() + piece.size();
+    body_bytes_ += piece.size();
     if (body_bytes_ > limits_.body_bytes) fail(Fault::BodyTooLarge, "has a body that is too long");
   }
   if (chunked_ && state_ != State::Failed) {
     check_between({at, static_cast<std::size_t>(bytes.data() + consumed - at)});
   }
-  if (state_ == State::Failed) pieces.resize(first);
+  if (state_ == State::Failed) pieces.clear();
   return consumed;
 }
 

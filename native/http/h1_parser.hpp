@@ -25,8 +25,8 @@ class H1Parser {
 
   /// State::Head only. Consumes until the head is there; leads to Body, to Complete (there is no body) or to Failed.
   std::size_t feed_head(std::string_view bytes);
-  /// State::Body only. Appends the body's pieces; returns what was consumed. Leads to Complete or to Failed.
-  std::size_t feed_body(std::string_view bytes, std::vector<std::string_view>& pieces);
+  /// State::Body only. Leaves the body's pieces in `pieces`; returns what was consumed. Leads to Complete or to Failed.
+  std::size_t feed_body(std::string_view bytes);
   /// Before the head: the message will have no body, whatever its head says (RFC 9112 § 6.3, 1).
   void expect_no_body(bool none) { no_body_ = none; }
   /// Whether only the connection's end will end the body.
@@ -41,6 +41,9 @@ class H1Parser {
   std::string method() const;
   int status() const { return llhttp_.status_code; }
   int minor_version() const { return llhttp_.http_minor; }
+
+  // Of the body: parts of what feed_body() got last.
+  std::vector<std::string_view> pieces;
 
  private:
   struct Callbacks;
@@ -57,7 +60,6 @@ class H1Parser {
   std::string_view why_;
   std::string name_;  // of the field that is being told
   std::string value_;
-  std::vector<std::string_view>* pieces_ = nullptr;  // while feed_body runs
   std::size_t body_bytes_ = 0;
   std::size_t between_bytes_ = 0;  // of chunk sizes and trailers since the last piece of the body
   char between_last_ = 0;

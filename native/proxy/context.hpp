@@ -1,6 +1,7 @@
 // What the parts of the proxy share: one of each, all on one loop.
 #pragma once
 
+#include "core/session/relay.hpp"
 #include "native/config/config.hpp"
 #include "native/continuation/refused_forms.hpp"
 #include "native/downstream/server.hpp"
@@ -26,6 +27,7 @@ struct Context {
   Counters& counters;
   const Cors& cors;
   continuation::RefusedForms& refused_forms;
+  session::Relay::Buffers relay_buffers{};     // of all relays that are idle
   const downstream::Server* server = nullptr;  // from the moment that there is one
   bool draining = false;
 };

@@ -130,6 +130,7 @@ void StreamRun::on_head(const http::ResponseHead& head) {
 }
 
 void StreamRun::on_body(std::string_view bytes) {
+  relay_.lend_buffers(std::exchange(context_.relay_buffers, {}));
   relay_.handle_bytes(now(), relay_.attempts(), bytes, readable_.read(bytes));
   carry_out();
 }
@@ -165,8 +166,7 @@ void StreamRun::carry_out() {
     relay_.handle_form_refused(now(), relay_.attempts(), *std::exchange(unaskable_, std::nullopt));
     return carry_out();
   }
-  // An open stream is idle most of the time: what it holds beyond its log counts more than two allocations an event.
-  if (relay_.committed()) relay_.forget_actions();
+  if (relay_.committed()) context_.relay_buffers = relay_.take_buffers();
   forget_request();
   arm_timer();
 }

@@ -136,10 +136,14 @@ void RunningCall::read_some() {
   }
   answered_ = true;
   if (request_sent_) std::string().swap(request_);
+  actions.swap(client_->actions);
   const std::string_view bytes(loop_.read_buffer(), result.bytes);
   excess_ = connection_->decoder->feed(bytes, actions) < bytes.size();
   apply(actions);
-  if (!over() && !ending_ && !paused_) wait_for_bytes();
+  if (over()) return;
+  actions.clear();
+  actions.swap(client_->actions);
+  if (!ending_ && !paused_) wait_for_bytes();
 }
 
 void RunningCall::lost(const std::string& why) {

@@ -29,7 +29,8 @@ struct Client::Impl {
   tls::ClientContext* tls;
   const ClientLimits limits;
   Pool pool;
-  std::unordered_set<RunningCall*> calls;  // not yet over
+  std::unordered_set<RunningCall*> calls;     // not yet over
+  std::vector<http::ResponseAction> actions;  // empty; has room for what a read brings
 };
 
 class RunningCall : public std::enable_shared_from_this<RunningCall> {
