@@ -215,6 +215,8 @@ bool StreamRun::carry_out_actions() {
         committed_at_ = now();
         if (action.attempt == 0) head_ = {};
         if (!commit()) return false;
+        // The client's first event does not wait for what came with it.
+        if (attempt_) attempt_->call().yield();
         break;
       case Kind::Append:
         if (context_.log.append(*stream_.log, action.seq, relay_.bytes(action)) == log::Append::Done) {

@@ -16,6 +16,7 @@ class CallHandle final : public Call {
   }
   void pause() override { call_->pause(); }
   void resume() override { call_->resume(); }
+  void yield() override { call_->yield(); }
   void discard_rest() override {
     discarded_ = true;
     call_->discard_rest();

@@ -71,9 +71,11 @@ class Call {
   /// Nothing is read, and no on_body comes, until resume().
   virtual void pause() = 0;
   virtual void resume() = 0;
+  /// What has come already of the body, and was not handed on yet, waits until the tasks deferred so far have run.
+  virtual void yield() = 0;
   /// For a body that has said all but its end: no event comes any more, and what still comes is thrown away. The
-  /// connection is kept if the end comes within kRestMs and kRestBytes, else cut. Destroying the call does nothing then.
-  /// After on_head only.
+  /// connection is kept if the end comes within kRestMs and kRestBytes, else cut. Destroying the call does nothing
+  /// then. After on_head only.
   virtual void discard_rest() = 0;
 };
 

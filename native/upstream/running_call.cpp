@@ -235,6 +235,13 @@ void RunningCall::resume() {
   });
 }
 
+void RunningCall::yield() {
+  pause();
+  loop_.defer([weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->resume();
+  });
+}
+
 void RunningCall::discard_rest() {
   if (over()) return;
   events_ = nullptr;

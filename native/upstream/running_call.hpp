@@ -45,6 +45,7 @@ class RunningCall : public std::enable_shared_from_this<RunningCall> {
   void cancel();
   void pause() { paused_ = true; }
   void resume();
+  void yield();
   void discard_rest();
 
  private:

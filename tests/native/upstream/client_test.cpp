@@ -158,6 +158,23 @@ TEST_CASE("a paused call hands nothing on until it is resumed") {
   REQUIRE(world.run() == "200 " + body + " framed");
 }
 
+TEST_CASE("a call that yields lets what was deferred run first") {
+  World world(
+      {answers("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n1\r\nb\r\n1\r\nc\r\n0\r\n\r\n", 2)});
+  world.notes.at_body = [&] {
+    if (world.notes.text != "200 a") return;
+    world.loop.defer([&] { world.notes.text += "|"; });
+    world.call->yield();
+  };
+  CHECK(world.run() == "200 a|bc framed");
+  world.notes.at_body = [&] {
+    if (world.notes.text == "200 a") world.call->yield();
+    if (world.notes.text == "200 abc") world.call->discard_rest();
+  };
+  world.start();
+  CHECK(run_until(world.loop, [&] { return world.notes.text == "200 abc" && world.client.idle_connections() == 1; }));
+}
+
 TEST_CASE("a call whose rest nobody wants keeps its connection where the body's end comes soon") {
   const std::string last = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nlast\r\n";
   const std::string rest = "4\r\nmore\r\n0\r\n\r\n";
