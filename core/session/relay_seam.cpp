@@ -62,7 +62,8 @@ bool Relay::is_continuable() const {
   const bool only_text = !answer.refusal && !answer.tool_open && !answer.tool_finished && !answer.several_choices;
   // Text that was not remembered is content of another kind: an image.
   return only_text && last_content_ == Kind::Text && !text_.empty() && answer.text_bytes == text_.size() &&
-         answer.finish == dialect::Finish::None && answer.open_kind != Kind::Reasoning;
+         answer.finish == dialect::Finish::None && answer.open_kind != Kind::Reasoning &&
+         answer.open_kind != Kind::ToolFragment;
 }
 
 std::optional<std::size_t> Relay::usable_form(std::size_t from) const {
