@@ -46,9 +46,6 @@ class Joiner {
   Decision offer(std::string_view text);
   /// The attempt ended before a decision: decides with what there is.
   Decision finish();
-  /// All that has been offered stands in what was delivered, and may be the beginning of an overlap: an attempt that is
-  /// cut there has brought nothing that is known to be new.
-  bool may_be_old() const { return phase_ == Phase::Overlap && events_ > 0 && !trimmer_.decided(); }
   bool decided() const { return phase_ == Phase::Joined || phase_ == Phase::Refused; }
 
  private:

@@ -17,7 +17,7 @@ using dialect::JsonType;
 using dialect::JsonWriter;
 
 constexpr UsageNames kUsage{
-    {"input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"}, "output_tokens", {}};
+    {"input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"}, "output_tokens", {}, {}};
 
 struct Fields {
   JsonString type;

@@ -12,7 +12,7 @@ using dialect::Finish;
 using dialect::JsonReader;
 using dialect::JsonString;
 
-constexpr UsageNames kUsage{{"promptTokenCount"}, "candidatesTokenCount", "promptTokensDetails"};
+constexpr UsageNames kUsage{{"promptTokenCount"}, "candidatesTokenCount", "promptTokensDetails", "totalTokenCount"};
 
 class GeminiSplice final : public Splice {
  public:

@@ -12,7 +12,7 @@ using dialect::JsonReader;
 using dialect::JsonString;
 using dialect::JsonType;
 
-constexpr UsageNames kUsage{{"prompt_tokens"}, "completion_tokens", "prompt_tokens_details"};
+constexpr UsageNames kUsage{{"prompt_tokens"}, "completion_tokens", "prompt_tokens_details", "total_tokens"};
 
 bool is_reasoning(std::string_view key) {
   return key == "reasoning_content" || key == "reasoning" || key == "reasoning_details";

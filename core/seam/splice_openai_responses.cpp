@@ -21,7 +21,7 @@ using dialect::JsonString;
 using dialect::Kind;
 using dialect::OwnEvent;
 
-constexpr UsageNames kUsage{{"input_tokens"}, "output_tokens", "input_tokens_details"};
+constexpr UsageNames kUsage{{"input_tokens"}, "output_tokens", "input_tokens_details", "total_tokens"};
 
 bool is_text(Kind kind) { return kind == Kind::Text || kind == Kind::Refusal; }
 

@@ -48,8 +48,10 @@ void UsageSum::note(JsonReader& json) {
 void UsageSum::edit(JsonReader& json, JsonEdits& edits) {
   const Counts attempt = begun_with_.has_input() ? begun_with_ : counts(json);
   const bool is_known = known_.has_input() && attempt.has_input();
-  const std::uint64_t moved =
+  const std::uint64_t more =
       is_known ? attempt.all_input() - std::min(attempt.all_input(), known_.all_input()) : tokens_;
+  const bool holds = is_known ? more > 0 : attempt.input[0].value_or(0) > tokens_;
+  const std::uint64_t moved = holds ? more : tokens_;
   const auto change = [&](std::string_view token, std::uint64_t from, std::uint64_t to) {
     if (from != to) edits.replace_with_number(token, to);
   };
@@ -62,9 +64,11 @@ void UsageSum::edit(JsonReader& json, JsonEdits& edits) {
       // What the attempt took in on its way, for tools that its server runs, stays.
       const std::uint64_t own = attempt.input[*input].value_or(0);
       if (is_known) change(token, *number, *number - std::min(*number, own) + known_.input[*input].value_or(0));
-      if (!is_known && *input == 0) change(token, *number, std::max(*number, moved + 1) - moved);
+      if (!is_known && holds && *input == 0) change(token, *number, *number - std::min(*number, moved));
     } else if (key == names_.output) {
       if (const auto number = value.whole_number()) change(token, *number, *number + moved);
+    } else if (!names_.total.empty() && key == names_.total) {
+      if (const auto number = value.whole_number(); number && !holds) change(token, *number, *number + moved);
     } else if (!known_details_.empty() && key == names_.input_details) {
       edits.replace(token, known_details_);
     }

@@ -17,10 +17,12 @@ struct UsageNames {
   std::array<std::string_view, 3> input;  // which together are the prompt; the first one always, unused ones empty
   std::string_view output;
   std::string_view input_details;
+  std::string_view total;  // empty: there is none
 };
 
 /// The continuing attempt's prompt holds what has been delivered: that is taken from its input and added to its output.
-/// Where the first attempt told its input, that says how much it is; else the estimate. Totals stay as they are.
+/// Where the first attempt told its input, that says how much it is; else the estimate. Totals stay as they are, but
+/// where the prompt is too small to hold it: then the estimate comes on top.
 class UsageSum {
  public:
   /// `known`: the usage that the client has been told so far, an object, or empty. `tokens`: the estimate.

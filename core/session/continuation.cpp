@@ -39,6 +39,7 @@ Continuation::Step Continuation::take(const sse::Event& event, const dialect::Me
   }
   held_.push_back({{std::string(event.name), std::string(event.data)}, meaning, std::string(meaning.text)});
   held_bytes_ += event.data.size();
+  offered_ = offered_ || meaning.kind == Kind::ToolFragment;
   Step step = Step::Hold;
   if (!meaning.text.empty()) {
     offered_ = true;
@@ -46,10 +47,6 @@ Continuation::Step Continuation::take(const sse::Event& event, const dialect::Me
   }
   if (step == Step::Hold && (is_last || held_bytes_ > kMaxHeldBytes)) step = act(joiner_.finish());
   return step;
-}
-
-Continuation::Step Continuation::finish() {
-  return joined_ || !offered_ || joiner_.may_be_old() ? Step::Hold : act(joiner_.finish());
 }
 
 std::vector<dialect::OwnEvent> Continuation::take_ready() { return std::exchange(ready_, {}); }

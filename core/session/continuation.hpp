@@ -25,7 +25,7 @@ struct CutAnswer {
 
 class Continuation {
  public:
-  /// `so_far.text` outlives the decision: no longer than until take() or finish() says something else than Hold.
+  /// `so_far.text` outlives the decision: until take() says something else than Hold.
   Continuation(dialect::Dialect dialect, const CutAnswer& so_far, seam::JoinOptions options);
 
   /// What the event means by itself. Views as Interpreter's.
@@ -33,14 +33,13 @@ class Continuation {
 
   enum class Step : std::uint8_t { Hold, Deliver, Refuse };
   /// The event just interpreted; neither an error nor a challenge. Deliver: take_ready() has what the client gets now.
-  /// What is held while the seam is undecided is bounded by kMaxHeldBytes, besides one event.
+  /// What is held while the seam is undecided is bounded by kMaxHeldBytes, besides one event. An attempt that is cut
+  /// before it is decided has brought nothing that is known to go on with the answer.
   Step take(const sse::Event& event, const dialect::Meaning& meaning);
-  /// The attempt is cut. Hold where it has brought nothing that is known to be new.
-  Step finish();
-
   std::vector<dialect::OwnEvent> take_ready();
 
-  bool joined() const { return joined_; }
+  /// The attempt has brought text, or a piece of a tool call.
+  bool offered() const { return offered_; }
   /// Code points of the continuation that the client had already.
   std::size_t trimmed() const { return trimmed_; }
   seam::Refusal refusal() const { return refusal_; }

@@ -285,7 +285,6 @@ void Relay::take_tail(TimeMs now) {
 void Relay::end_of_events(TimeMs now, Cut cut, std::string_view message) {
   const unsigned attempt = attempt_;
   if (cut == Cut::EndOfBody || cut == Cut::Broken) take_tail(now);
-  if (attempt == attempt_ && joining_ && state_ == RelayState::Holding) finish_joining(now);
   if (attempt != attempt_ || state_ == RelayState::Waiting || over()) return;
   if (state_ == RelayState::Draining) {
     leave_attempt(retry::Outcome::Neutral);

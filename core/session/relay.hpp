@@ -70,7 +70,7 @@ inline constexpr unsigned kMaxHeldEvents = 16;
 inline constexpr TimeMs kMaxRetryAfterMs = 59000;
 /// After the terminal marker: how long EOF is waited for.
 inline constexpr TimeMs kDrainMs = 250;
-/// An answer is continued so many times at most: each time its beginning is paid for again.
+/// So many seams at most: each time the answer's beginning is paid for again.
 inline constexpr unsigned kMaxSeams = 16;
 
 /// What the bytes of a body are, as handle_bytes() gets them.
@@ -120,13 +120,13 @@ struct LostAttempt {
 
 inline constexpr std::string_view kJoined = "joined";
 
-/// What became of an attempt that was to go on with a cut answer, once its events could tell.
+/// What became of an attempt that was to go on with a cut answer.
 struct SeamRecord {
   unsigned attempt = 0;
   seam::Form form = seam::Form::Prefix;
   seam::Seq at = 0;          // the first event behind the seam, where it was joined
   std::size_t trimmed = 0;   // code points that the client had already
-  std::string_view verdict;  // kJoined, "form-refused" by the upstream, name(seam::Refusal), or the owner's own word
+  std::string_view verdict;  // kJoined, "form-refused" by the upstream, name(seam::Refusal), name(Loss), or the owner's
 };
 
 /// What let the client's 200 go out.
@@ -405,9 +405,11 @@ class Relay {
   bool is_continuable() const;
   std::optional<std::size_t> usable_form(std::size_t from) const;
   dialect::Answer as_client_knows() const;
-  bool was_resumed_from(const sse::Event& event) const;
+  std::size_t first_model_form() const;
+  enum class Reattached : std::uint8_t { Old, New, Foreign };
+  Reattached reattached(const sse::Event& event) const;
   void take_continued(TimeMs now, const sse::Event& event);
-  void finish_joining(TimeMs now);
+  void note_seam(std::string_view verdict);
   void note_join();
   void deliver(TimeMs now, const std::vector<dialect::OwnEvent>& events);
   void refuse_seam();
@@ -461,6 +463,9 @@ class Relay {
   std::unique_ptr<Continuation> joining_;       // the attempt's events, as long as the seam is undecided
   std::unique_ptr<Continuation> continuation_;  // the events behind the last seam; none where they come unchanged
   std::vector<SeamRecord> seams_;
+  unsigned joins_ = 0;
+  seam::Seq cut_at_ = -1;   // next_seq_ at the last cut
+  unsigned fruitless_ = 0;  // cuts since anything came
 
   // Events that are held back, framed.
   std::string held_bytes_;

@@ -37,6 +37,7 @@ bool Relay::repeat(TimeMs now, Loss loss) {
 
   ++repeated;
   note(loss);
+  if (form_) note_seam(name(loss));
   if (committed() && !form_ && !delivered_ && interpreter_ && interpreter_->answer().progress) {
     delivered_ = interpreter_->answer();
   }

@@ -35,7 +35,14 @@ void Relay::take_event(TimeMs now, const sse::Event& event, const dialect::Frame
     return end_by_order(Cut::LogLimit,
                         own_error(503, "upstream_unavailable", "log_limit", "the answer is too long", 1));
   }
-  if (form_ == seam::Form::Reattach && was_resumed_from(event)) return;
+  if (form_ == seam::Form::Reattach) {
+    const Reattached found = reattached(event);
+    if (found == Reattached::Old) return;
+    if (found == Reattached::Foreign) {
+      leave_attempt(retry::Outcome::Neutral);
+      return try_next_form(now, "another-answer");
+    }
+  }
   if (joining_ || continuation_) return take_continued(now, event);
   const dialect::Meaning meaning = known != nullptr ? interpreter_->interpret(*known) : interpreter_->interpret(event);
   if (state_ == RelayState::Flowing) return take_while_flowing(now, event, meaning);

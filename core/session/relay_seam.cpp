@@ -1,4 +1,5 @@
 // Going on with an answer that broke off: in which form the rest is asked for, and how it is joined on (contract § 5).
+#include <algorithm>
 #include <string>
 
 #include "core/session/relay.hpp"
@@ -23,15 +24,19 @@ const dialect::Answer& Relay::provider_answer() const {
 }
 
 bool Relay::may_be_continued() const {
-  return !options_.continuation.empty() && seams_.size() < kMaxSeams &&
+  return !options_.continuation.empty() && joins_ < kMaxSeams &&
          (state_ == RelayState::Flowing || state_ == RelayState::Waiting || form_);
 }
 
 // False: there is no way to go on, and nothing has been done.
 bool Relay::continue_answer(TimeMs now, Cut cut) {
   const bool by_upstream = cut == Cut::EndOfBody || cut == Cut::Broken || cut == Cut::Silent || cut == Cut::ErrorEvent;
-  const auto at = usable_form(0);
-  if (!by_upstream || !at || seams_.size() >= kMaxSeams) return false;
+  // Asked by its numbers, an answer that has failed would fail again.
+  const std::size_t first = cut == Cut::ErrorEvent ? first_model_form() : 0;
+  const auto at = usable_form(first);
+  fruitless_ = next_seq_ > cut_at_ ? 0 : fruitless_ + 1;
+  if (!by_upstream || !at || joins_ >= kMaxSeams || fruitless_ > options_.stream_empty_retry_max) return false;
+  cut_at_ = next_seq_;
   cut_ = cut;
   said_at_cut_.reset();
   form_at_ = *at;
@@ -79,17 +84,28 @@ std::optional<std::size_t> Relay::usable_form(std::size_t from) const {
   return std::nullopt;
 }
 
+std::size_t Relay::first_model_form() const {
+  const auto& forms = options_.continuation;
+  return static_cast<std::size_t>(
+      std::find_if(forms.begin(), forms.end(), [](const Form form) { return form != Form::Reattach; }) - forms.begin());
+}
+
 dialect::Answer Relay::as_client_knows() const {
   dialect::Answer answer = interpreter_->answer();
   if (!continuation_) preamble_.as_known(answer);
   return answer;
 }
 
-// Reattached: an event that came before the cut.
-bool Relay::was_resumed_from(const sse::Event& event) const {
+// Reattached: what an event is by its number.
+Relay::Reattached Relay::reattached(const sse::Event& event) const {
   dialect::Interpreter probe(dialect());
   const auto number = probe.interpret(event).sequence;
-  return number && provider_answer().sequence && *number <= *provider_answer().sequence;
+  const dialect::Answer& known = provider_answer();
+  if (!probe.answer().id.empty() && !known.id.empty() && probe.answer().id != known.id) return Reattached::Foreign;
+  if (!number) return Reattached::New;
+  if (*number <= *known.sequence) return Reattached::Old;
+  // Responses number keepalives too, and need not send them again.
+  return dialect() == Dialect::SeqDelta && *number != *known.sequence + 1 ? Reattached::Foreign : Reattached::New;
 }
 
 void Relay::take_continued(TimeMs now, const sse::Event& event) {
@@ -99,6 +115,11 @@ void Relay::take_continued(TimeMs now, const sse::Event& event) {
   if (meaning.kind == Kind::Error) {
     if (!form_) return take_error_after_content(now, event, meaning);
     if (!repeat_after_error(now, meaning.error)) fail_with(meaning.error);
+    return;
+  }
+  // A marker alone ends nothing: the provider has not said that this is all.
+  if (joining_ && meaning.terminal && !joining_->offered() && joining_->answer().finish == dialect::Finish::None) {
+    if (!repeat(now, Loss::Empty)) fail(Loss::Empty, kNoAnswer);
     return;
   }
   if (meaning.kind != Kind::Silence && state_ != RelayState::Draining) {
@@ -117,21 +138,14 @@ void Relay::take_continued(TimeMs now, const sse::Event& event) {
   deliver(now, continuation_->take_ready());
 }
 
-// The attempt is cut: what it has brought is judged as it is.
-void Relay::finish_joining(TimeMs now) {
-  switch (joining_->finish()) {
-    case Continuation::Step::Hold:
-      return;
-    case Continuation::Step::Refuse:
-      return refuse_seam();
-    case Continuation::Step::Deliver:
-      note_join();
-      return deliver(now, continuation_->take_ready());
-  }
+void Relay::note_seam(std::string_view verdict) {
+  const bool joined = verdict == kJoined;
+  joins_ += joined ? 1 : 0;
+  seams_.push_back({attempt_, *form_, next_seq_, joined && joining_ ? joining_->trimmed() : 0, verdict});
 }
 
 void Relay::note_join() {
-  seams_.push_back({attempt_, *form_, next_seq_, joining_ ? joining_->trimmed() : 0, kJoined});
+  note_seam(kJoined);
   form_.reset();
   report(retry::Outcome::Answer);
   move(RelaySignal::Content);
@@ -167,14 +181,14 @@ void Relay::deliver(TimeMs now, const std::vector<dialect::OwnEvent>& events) {
 
 // Nothing delivered is ever taken back: the answer ends where it broke off.
 void Relay::refuse_seam() {
-  seams_.push_back({attempt_, *form_, next_seq_, 0, seam::name(joining_->refusal())});
+  note_seam(seam::name(joining_->refusal()));
   leave_attempt(retry::Outcome::Answer);
   form_.reset();
   end_truncated(EndReason::SeamRefused, false);
 }
 
 void Relay::try_next_form(TimeMs now, std::string_view why) {
-  seams_.push_back({attempt_, *form_, next_seq_, 0, why});
+  note_seam(why);
   const auto next = usable_form(form_at_ + 1);
   if (!next) {
     return give_up(own_error(502, "upstream_error", "upstream_error", "the answer can't be continued", 1),
@@ -188,6 +202,8 @@ void Relay::try_next_form(TimeMs now, std::string_view why) {
 
 // No attempt has gone on with the answer, or somebody else than the upstream ends the stream.
 void Relay::end_as_cut(Plan plan) {
+  const bool failed = !lost_.empty() && lost_.back().attempt == attempt_;
+  if (failed && (seams_.empty() || seams_.back().attempt != attempt_)) note_seam(name(lost_.back().loss));
   form_.reset();
   joining_.reset();
   drop_held();

@@ -67,6 +67,22 @@ TEST_CASE("openai-chat: a chunk has the client's names, and no role again") {
   CHECK(out[3] == "[DONE]");
 }
 
+TEST_CASE("usage: where the prompt does not hold what was delivered, that comes on top") {
+  const auto usage = [](Dialect dialect, const OwnEvent& before, const std::string& told) {
+    return spliced(dialect, {before}, {{"", R"({"id":"b",)" + told + "}"}}).back();
+  };
+  const OwnEvent chat{"", R"({"id":"a","choices":[{"index":0,"delta":{"content":"Hi"}}]})"};
+  CHECK(usage(Dialect::OpenaiChat, chat,
+              R"("choices":[],"usage":{"prompt_tokens":2,"completion_tokens":4,"total_tokens":6})") ==
+        R"({"id":"a","choices":[],"usage":{"prompt_tokens":2,"completion_tokens":7,"total_tokens":9}})");
+  const OwnEvent gemini{"", R"({"responseId":"a","candidates":[{"content":{"parts":[{"text":"Hi"}],"role":"model"}}],)"
+                            R"("usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":1,"totalTokenCount":10}})"};
+  CHECK(usage(Dialect::Gemini, gemini,
+              R"("candidates":[{"content":{"parts":[{"text":"!"}],"role":"model"}}],)"
+              R"("usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":4,"totalTokenCount":13})")
+            .find(R"({"promptTokenCount":9,"candidatesTokenCount":7,"totalTokenCount":16})") != std::string::npos);
+}
+
 TEST_CASE("openai-chat: what is trimmed away is swallowed unless it says more") {
   const std::vector<OwnEvent> before{{"", R"({"id":"a","choices":[{"index":0,"delta":{"content":"Hi"}}]})"}};
   const auto out =
