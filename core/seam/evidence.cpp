@@ -83,7 +83,7 @@ std::string_view name(Refusal refusal) {
 Evidence::Evidence(std::string_view delivered)
     : delivered_(delivered), place_(place_of(delivered)), opening_(delivered) {}
 
-std::optional<Refusal> Evidence::judge(std::string_view continuation, bool complete) {
+std::optional<Refusal> Evidence::judge(std::string_view continuation, Overlap overlap, bool complete) {
   if (continuation.size() >= kMostBytes) {
     continuation = continuation.substr(0, kMostBytes);
     complete = true;
@@ -91,12 +91,16 @@ std::optional<Refusal> Evidence::judge(std::string_view continuation, bool compl
   const Beginning beginning = beginning_of(continuation);
   const Finding restarts = restart(continuation, beginning, complete);
   if (restarts == Finding::Against) return Refusal::Restart;
-  const LeadIn lead_in = lead_in_of(continuation, place_);
+  if (overlap == Overlap::Trimmed) {
+    if (restarts == Finding::Open && !complete) return std::nullopt;
+    return Refusal::None;
+  }
+  const LeadIn lead_in = lead_in_of(continuation, overlap == Overlap::Light ? Place::Fresh : place_);
   if (lead_in == LeadIn::Talk) return Refusal::LeadIn;
   if (lead_in == LeadIn::Another) return Refusal::Different;
-  const Finding words = other_words(continuation, beginning, complete);
+  const Finding words = other_words(continuation, beginning, overlap, complete);
   if (words == Finding::Against) return Refusal::Restart;
-  const Finding joint = impossible_joint(continuation, beginning);
+  const Finding joint = overlap == Overlap::Light ? Finding::Nothing : impossible_joint(continuation, beginning);
   const bool open =
       restarts == Finding::Open || lead_in == LeadIn::Open || words == Finding::Open || joint == Finding::Open;
   if (open && !complete) return std::nullopt;  // after an impossible joint, too: it may yet be told what it is
@@ -132,10 +136,11 @@ Evidence::Finding Evidence::in_other_words(std::string_view continuation, bool c
 }
 
 // The opening's words where nothing can begin.
-Evidence::Finding Evidence::other_words(std::string_view continuation, const Beginning& beginning, bool complete) {
+Evidence::Finding Evidence::other_words(std::string_view continuation, const Beginning& beginning, Overlap overlap,
+                                        bool complete) {
   if (place_ == Place::Fresh || beginning.start == Start::Plain) return Finding::Nothing;
   if (beginning.start == Start::Open) return Finding::Open;
-  return in_other_words(continuation, complete, place_ != Place::Sentence);
+  return in_other_words(continuation, complete, place_ != Place::Sentence && overlap == Overlap::None);
 }
 
 // Punctuation or upper case that can't follow the word in which the answer was cut.

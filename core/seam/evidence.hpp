@@ -23,6 +23,13 @@ std::string_view name(Refusal refusal);
 
 class Evidence {
  public:
+  /// What a continuation begins with that was delivered last.
+  enum class Overlap : std::uint8_t {
+    None,
+    Light,    // may be chance: the continuation may well stand where it does
+    Trimmed,  // it goes on with the answer, or begins it again where that repeats its beginning
+  };
+
   static constexpr std::size_t kMostBytes = 1024;  // more of a continuation is not looked at
 
   /// `delivered` must outlive this.
@@ -30,14 +37,14 @@ class Evidence {
 
   /// The verdict over a continuation, of which all is given that there is so far; nullopt while it is open. Once there
   /// is one, more text doesn't change whether it is None. `complete`: no more follows.
-  std::optional<Refusal> judge(std::string_view continuation, bool complete);
+  std::optional<Refusal> judge(std::string_view continuation, Overlap overlap, bool complete);
 
   /// What one kind of evidence says.
   enum class Finding : std::uint8_t { Nothing, Open, Against };
 
  private:
   Finding restart(std::string_view continuation, const Beginning& beginning, bool complete);
-  Finding other_words(std::string_view continuation, const Beginning& beginning, bool complete);
+  Finding other_words(std::string_view continuation, const Beginning& beginning, Overlap overlap, bool complete);
   Finding impossible_joint(std::string_view continuation, const Beginning& beginning);
   Finding in_other_words(std::string_view continuation, bool complete, bool in_word);
 

@@ -8,7 +8,8 @@ namespace {
 
 constexpr std::uint32_t kEcho = 12;  // an echo that weighs less may be chance
 // A model's tokens are small: as long as all that it says stands in what was delivered, so many events are waited for.
-constexpr int kPatience = 64;
+constexpr int kPatience = 256;
+constexpr std::uint32_t kLightOverlap = 3;  // a letter is none
 
 std::string_view last_bytes(std::string_view text, std::size_t bytes) {
   return text.substr(text.size() - std::min(bytes, text.size()));
@@ -51,8 +52,10 @@ void Joiner::keep(std::string_view text) {
   match_white(text);
   if (trimmer_.decided()) return;
   ++events_;
-  const OverlapTrimmer::Decision overlap = trimmer_.offer(text);
-  trim_bytes_ = overlap.trim_bytes;
+  trim_bytes_ = trimmer_.offer(text).trim_bytes;
+  // What three events overlap is trimmed, whatever may follow (contract § 5).
+  const bool enough = !trimmer_.decided() && events_ == OverlapTrimmer::kMaxEvents && trimmer_.trim_so_far() > 0;
+  if (enough) trim_bytes_ = trimmer_.finish().trim_bytes;
 }
 
 void Joiner::match_white(std::string_view text) {
@@ -93,14 +96,23 @@ Joiner::Decision Joiner::white() {
 Joiner::Decision Joiner::overlap(bool complete) {
   if (!trimmer_.decided()) return {};
   const bool late = events_ > OverlapTrimmer::kMaxEvents;
-  if (late && trim_bytes_ > 0 && trim_bytes_ == delivered_.size()) {
-    const auto verdict = Evidence(delivered_).judge(head_, true);
-    if (verdict == Refusal::Restart) return refuse(Refusal::Restart);
+  if (late && trim_bytes_ > 0 && is_habit(trim_bytes_)) trim_bytes_ = 0;
+  // A restart begins with an overlap where the answer has said its beginning again just before it was cut, and where
+  // all that was delivered comes again; that it does so at once is an overlap by the contract.
+  const std::size_t compared = std::min(trim_bytes_, head_.size());
+  const bool begins_again = (late || trim_bytes_ < delivered_.size()) &&
+                            delivered_.substr(0, compared) == std::string_view(head_).substr(0, compared);
+  if (options_.continuer == Continuer::SameGeneration || (trim_bytes_ > 0 && !begins_again)) {
+    return join(std::max(trim_bytes_, white_bytes_));
   }
-  if (trim_bytes_ > 0 && !(late && is_habit(trim_bytes_))) return join(std::max(trim_bytes_, white_bytes_));
-  if (options_.continuer == Continuer::SameGeneration) return join(white_bytes_);
-  if (!evidence_) evidence_.emplace(delivered_);
   phase_ = Phase::Judge;
+  evidence_.emplace(delivered_);
+  if (trim_bytes_ > 0) {
+    overlap_ = Evidence::Overlap::Trimmed;
+  } else {
+    const std::size_t light = overlap_bytes(last_bytes(delivered_, Evidence::kMostBytes), head_);
+    if (weight(std::string_view(head_).substr(0, light)) >= kLightOverlap) overlap_ = Evidence::Overlap::Light;
+  }
   return judge(complete);
 }
 
@@ -110,6 +122,11 @@ bool Joiner::is_habit(std::size_t bytes) const {
 }
 
 Joiner::Decision Joiner::judge(bool complete) {
+  if (overlap_ == Evidence::Overlap::Trimmed) {
+    const std::optional<Refusal> verdict = evidence_->judge(head_, overlap_, complete);
+    if (!verdict) return {};
+    return *verdict == Refusal::None ? join(std::max(trim_bytes_, white_bytes_)) : refuse(*verdict);
+  }
   // Of white space that is said otherwise, what it has in common with the end of that which was stripped.
   const std::size_t white = white_at_ > 0 ? white_bytes_ : overlap_bytes(stripped_, head_);
   const std::string_view body = std::string_view(head_).substr(white);
@@ -117,7 +134,7 @@ Joiner::Decision Joiner::judge(bool complete) {
     if (white_at_ == 0) white_at_ = stripped_.size();
     return complete ? join(offered_) : drop();
   }
-  const std::optional<Refusal> verdict = evidence_->judge(body, complete);
+  const std::optional<Refusal> verdict = evidence_->judge(body, overlap_, complete);
   if (verdict && *verdict != Refusal::None) return refuse(*verdict);
   if (!verdict) return {};
   return join(white);

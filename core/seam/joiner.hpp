@@ -75,6 +75,7 @@ class Joiner {
   Replay replay_;
   OverlapTrimmer trimmer_;
   std::optional<Evidence> evidence_;
+  Evidence::Overlap overlap_ = Evidence::Overlap::None;
   // Since the last Drop:
   std::string head_;             // the continuation (after an echo), up to Evidence::kMostBytes
   std::size_t offered_ = 0;      // bytes

@@ -89,11 +89,15 @@ OverlapTrimmer::Decision OverlapTrimmer::offer(std::string_view text) {
 OverlapTrimmer::Decision OverlapTrimmer::finish() {
   if (decided_) return {true, 0};
   decided_ = true;
-  const std::size_t bytes = overlap_bytes(delivered_, offered_);
-  const bool counts = outweighs_chance(std::string_view(offered_).substr(0, bytes));
+  const std::size_t bytes = trim_so_far();
   offered_.clear();
   delivered_.clear();
-  return {true, counts ? bytes : 0};
+  return {true, bytes};
+}
+
+std::size_t OverlapTrimmer::trim_so_far() const {
+  const std::size_t bytes = overlap_bytes(delivered_, offered_);
+  return outweighs_chance(std::string_view(offered_).substr(0, bytes)) ? bytes : 0;
 }
 
 // A longer overlap begins where all that was offered stands in what was delivered, and more follows. The first such

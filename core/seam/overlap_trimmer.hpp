@@ -52,6 +52,8 @@ class OverlapTrimmer {
   Decision offer(std::string_view text);
   /// The attempt ended before a decision: decides with what there is.
   Decision finish();
+  /// What finish() would trim.
+  std::size_t trim_so_far() const;
   bool decided() const { return decided_; }
 
  private:
