@@ -265,10 +265,30 @@ TEST_CASE("relay: an answer is continued so many times and no more") {
   CHECK(world.ended(EndState::Truncated, EndReason::SynthesizedStop));
 }
 
-TEST_CASE("relay: a continuation that has nothing to add is the answer's end") {
-  RelayWorld world = cut_chat();
-  world.head().bytes(chat_sample("chatcmpl-2").preamble + chat_sample("chatcmpl-2").end).eof();
-  CHECK(world.relay.text() == kBeginning);
+TEST_CASE("relay: a continuation that has nothing to add is the answer's end, at once where it ends as sentences do") {
+  const auto nothing = [] { return chat_sample("chatcmpl-2").preamble + chat_sample("chatcmpl-2").end; };
+  RelayWorld world(continuing(Dialect::OpenaiChat));
+  world.start().head().bytes(chat_sample().preamble + says(kBeginning));
+  SECTION("in the middle of a sentence it is asked for once more") {
+    world.reset();
+    world.head().bytes(nothing());
+    REQUIRE(world.attempt() == 3);
+    SECTION("and goes on") {
+      world.head().bytes(says(kRest) + chat_sample().end).eof();
+      CHECK(world.relay.text() == std::string(kBeginning) + kRest);
+    }
+    SECTION("or has no more to say") { world.head().bytes(nothing()).eof(); }
+  }
+  SECTION("at the end of one it is taken at its word") {
+    world.bytes(says(kRest)).reset();
+    world.head().bytes(nothing()).eof();
+    CHECK(world.attempt() == 2);
+  }
+  SECTION("in other scripts too") {
+    world.bytes(says("\xE6\xBD\xAE\xE3\x80\x82")).reset();  // 潮。
+    world.head().bytes(nothing()).eof();
+    CHECK(world.attempt() == 2);
+  }
   CHECK(world.ended(EndState::Complete, EndReason::TerminalMarker));
 }
 
