@@ -155,15 +155,15 @@ EMSCRIPTEN_KEEPALIVE void tidemark_tell(RecovererHandle* handle, Tell what, doub
   handle->end_call();
 }
 
-/// Input: five strings, one after the other, of the given sizes.
+/// Input: three strings, one after the other, of the given sizes. `retry_after_ms`: not a number where none is asked
+/// for.
 EMSCRIPTEN_KEEPALIVE void tidemark_response(RecovererHandle* handle, double now, unsigned attempt, int status,
-                                            int should_not_retry, double unix_now, std::uint32_t content_type,
-                                            std::uint32_t retry_after, std::uint32_t retry_after_ms,
+                                            int should_not_retry, double retry_after_ms, std::uint32_t content_type,
                                             std::uint32_t stream, std::uint32_t epoch) {
   session::ResponseFacts facts;
   facts.status = status;
   facts.should_not_retry = should_not_retry != 0;
-  facts.unix_now_ms = time_of(unix_now);
+  if (retry_after_ms >= 0) facts.retry_after_ms = time_of(retry_after_ms);
   std::uint32_t at = 0;
   const auto next = [&at](std::uint32_t size) {
     const std::string_view text = input(size, at);
@@ -171,8 +171,6 @@ EMSCRIPTEN_KEEPALIVE void tidemark_response(RecovererHandle* handle, double now,
     return text;
   };
   facts.content_type = next(content_type);
-  facts.retry_after = next(retry_after);
-  facts.retry_after_ms = next(retry_after_ms);
   facts.tidemark_stream = next(stream);
   facts.tidemark_epoch = next(epoch);
   handle->begin_call({}).handle_response(time_of(now), attempt, facts);

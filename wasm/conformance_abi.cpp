@@ -52,7 +52,7 @@ EMSCRIPTEN_KEEPALIVE void conformance_interpret(dialect::Interpreter* interprete
   g_frame.end();
 }
 
-/// One string: the name of what EOF would mean now.
+/// One string: the name of what EOF would mean now; "truncated" for all that is not complete (kKeepsForEnding).
 EMSCRIPTEN_KEEPALIVE void conformance_at_eof(dialect::Interpreter* interpreter) {
   g_frame.begin({});
   g_frame.text(name(interpreter->at_eof()));

@@ -102,6 +102,7 @@ void read_part(JsonReader& json, Part& part) {
 int as_index(std::uint64_t index) { return static_cast<int>(std::min<std::uint64_t>(index, 1u << 20)); }
 
 void open_block(Answer& answer, std::uint64_t index, Kind kind) {
+  if constexpr (!kKeepsForEnding) return;
   answer.open_index = as_index(index);
   answer.last_index = std::max(answer.last_index, answer.open_index);
   answer.open_kind = kind;
@@ -131,10 +132,12 @@ void apply_delta(Reading& reading, std::uint64_t index, const Part& delta) {
     reading.tool_fragment = true;
     if (delta.partial_json) reading.skip_varying(delta.partial_json);
   }
-  if (reading.answer.open_index != as_index(index) && kind != Kind::Progress) open_block(reading.answer, index, kind);
+  const bool unseen = kKeepsForEnding && reading.answer.open_index != as_index(index);
+  if (unseen && kind != Kind::Progress) open_block(reading.answer, index, kind);
 }
 
 void stop_block(Answer& answer, std::uint64_t index) {
+  if constexpr (!kKeepsForEnding) return;
   if (answer.open_kind == Kind::ToolFragment && answer.open_index == as_index(index)) finish_tool(answer, index);
   answer.open_index = -1;
   answer.open_kind = Kind::Silence;

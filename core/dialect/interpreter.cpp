@@ -180,6 +180,7 @@ EofVerdict Interpreter::at_eof() const {
   if (answer_.terminal) return EofVerdict::Complete;
   if (dialect_ == Dialect::Opaque) return answer_.text ? EofVerdict::Complete : EofVerdict::Empty;
   if (answer_.finish != Finish::None && finish_is_enough(dialect_, answer_)) return EofVerdict::Complete;
+  if constexpr (!kKeepsForEnding) return EofVerdict::Truncated;
   if (answer_.tool_open) return EofVerdict::OpenToolCall;
   if (answer_.text || answer_.refusal || answer_.tool_finished) return EofVerdict::Truncated;
   return answer_.reasoning ? EofVerdict::ReasoningOnly : EofVerdict::Empty;

@@ -37,7 +37,8 @@ struct Meaning {
 };
 
 /// Whether an answer keeps what only an ending in its dialect needs (ids, usage, finished items, what is open). The
-/// WebAssembly module reads answers and never ends one: there it is left out, for its size.
+/// WebAssembly module reads answers and never ends one: there it is left out, for its size, and at_eof() tells no more
+/// than whether the answer is complete.
 #if defined(TIDEMARK_NEVER_ENDS)
 inline constexpr bool kKeepsForEnding = false;
 #else

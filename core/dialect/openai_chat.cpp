@@ -145,13 +145,15 @@ void read_choice(Reading& reading, ChoicesRead& read) {
 }
 
 void keep_choices(Answer& answer, const ChoicesRead& read) {
-  answer.last_index = std::max(answer.last_index, static_cast<int>(read.last_index));
-  if constexpr (kKeepsForEnding) answer.finished_choices |= read.finished;
   if (read.last_index > 0) answer.several_choices = true;
+  if constexpr (!kKeepsForEnding) return;
+  answer.last_index = std::max(answer.last_index, static_cast<int>(read.last_index));
+  answer.finished_choices |= read.finished;
   if (read.legacy) answer.legacy_completion = true;
 }
 
 void keep_tool_call(Answer& answer, const Reading& reading) {
+  if constexpr (!kKeepsForEnding) return;
   if (reading.tool_fragment) answer.tool_open = true;
   const bool closes = reading.finish == Finish::ToolCalls || reading.finish == Finish::Stop;
   if (closes && answer.tool_open) {

@@ -248,7 +248,9 @@ void apply(Reading& reading, Word type, const Fields& fields) {
     case Word::ResponseReasoningSummaryTextDelta:
     case Word::ResponseReasoningTextDelta:
     case Word::ResponseReasoningDelta:
-      answer.last_index = std::max(answer.last_index, as_index(fields.output_index));
+      if constexpr (kKeepsForEnding) {
+        answer.last_index = std::max(answer.last_index, as_index(fields.output_index));
+      }
       return reading.take_reasoning(fields.delta);
     case Word::ResponseFunctionCallArgumentsDelta:
     case Word::ResponseCustomToolCallInputDelta:

@@ -269,6 +269,7 @@ std::uint64_t tool_key(std::string_view id) {
 }
 
 void open_tool(Answer& answer, std::uint64_t key) {
+  if constexpr (!kKeepsForEnding) return;
   answer.tool_open = true;
   for (const std::uint64_t open : answer.open_tools) {
     if (open == key) return;
@@ -277,6 +278,7 @@ void open_tool(Answer& answer, std::uint64_t key) {
 }
 
 void finish_tool(Answer& answer, std::uint64_t key) {
+  if constexpr (!kKeepsForEnding) return;
   std::erase(answer.open_tools, key);
   answer.tool_open = !answer.open_tools.empty();
   answer.tool_finished = true;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/retry/retry_after.hpp"
 #include "core/session/media_type.hpp"
 
 namespace tidemark::session {
@@ -56,7 +55,7 @@ void Recoverer::handle_response(TimeMs now, unsigned attempt, const ResponseFact
   status_ = facts.status;
   const bool event_stream = media_type(facts.content_type) == MediaType::EventStream;
   if (!is_success(status_) || !event_stream) {
-    const auto retry_after = retry::parse_retry_after(facts.retry_after, facts.retry_after_ms, facts.unix_now_ms);
+    const auto retry_after = facts.retry_after_ms;
     if (is_success(status_) && attempt_ > 1) return lose(now, LossCause::NotEventStream, {});
     if (is_retryable(status_) && !facts.should_not_retry) return lose(now, LossCause::Status, {}, retry_after);
     // The response itself is the answer: its body is left to the owner.

@@ -50,12 +50,10 @@ struct RecovererOptions {
 struct ResponseFacts {
   int status = 0;
   std::string_view content_type;
-  std::string_view retry_after;
-  std::string_view retry_after_ms;
   std::string_view tidemark_stream;
   std::string_view tidemark_epoch;
-  bool should_not_retry = false;  // `x-should-retry: false`
-  std::int64_t unix_now_ms = 0;   // wall clock, for a Retry-After that is a date
+  std::optional<TimeMs> retry_after_ms = std::nullopt;  // what it asks to wait: a date's wall clock is the owner's
+  bool should_not_retry = false;                        // `x-should-retry: false`
 };
 
 /// Why a leg is lost.

@@ -16,15 +16,18 @@ async function builtEngine() {
   const directory = new URL("build/engine-test/", root);
   await mkdir(directory, { recursive: true });
   await require("esbuild").build({
-    entryPoints: [fileURLToPath(new URL("web/src/engine/engine.ts", root))],
-    outfile: fileURLToPath(new URL("engine.mjs", directory)),
+    entryPoints: ["engine", "retry_after"].map((name) => fileURLToPath(new URL(`web/src/engine/${name}.ts`, root))),
+    outdir: fileURLToPath(directory),
+    outExtension: { ".js": ".mjs" },
     bundle: true,
     format: "esm",
     target: "es2022",
     logLevel: "warning",
   });
   await copyFile(new URL("build/wasm/tidemark_core.wasm", root), new URL("tidemark_core.wasm", directory));
-  return (await import(new URL("engine.mjs", directory).href)).loadEngine();
+  const { loadEngine } = await import(new URL("engine.mjs", directory).href);
+  const { retryAfter } = await import(new URL("retry_after.mjs", directory).href);
+  return { engine: await loadEngine(), retryAfter };
 }
 
 const eventStream = { status: 200, headers: new Headers({ "content-type": "text/event-stream" }) };
@@ -143,10 +146,24 @@ function checkRecovery(engine, failures) {
   return 1;
 }
 
-/** Returns { cases, runs, skipped, failures }. */
-export async function runEngine() {
-  const engine = await builtEngine();
+// Dates are the platform's to read: what is no date, or one that only RFC 9110 tells from another.
+const platformDates = /^no date:|^no 29 February|leap second|50 years ahead$/;
+
+function checkRetryAfter(retryAfter, cases, failures) {
+  const kept = cases.filter(({ name }) => !platformDates.test(name));
+  for (const { name, retry_after = null, retry_after_ms = null, now = 1796014800000, wait } of kept) {
+    const given = { "retry-after": retry_after, "retry-after-ms": retry_after_ms };
+    const got = retryAfter({ get: (header) => given[header] }, now);
+    if (!Object.is(got, wait ?? NaN)) failures.push(`engine/retry_after: "${name}": expected ${wait}, got ${got}`);
+  }
+  return kept.length;
+}
+
+/** `retryAfterCases`: of seam/retry_after.json. Returns { cases, runs, skipped, failures }. */
+export async function runEngine(retryAfterCases) {
+  const { engine, retryAfter } = await builtEngine();
   const failures = [];
-  const runs = checkSplits(engine, failures) + checkRecovery(engine, failures);
-  return { cases: 2, runs, skipped: 0, failures };
+  const read = checkRetryAfter(retryAfter, retryAfterCases, failures);
+  const runs = checkSplits(engine, failures) + checkRecovery(engine, failures) + read;
+  return { cases: 2 + retryAfterCases.length, runs, skipped: retryAfterCases.length - read, failures };
 }

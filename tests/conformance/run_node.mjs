@@ -29,7 +29,7 @@ for (const name of ["overlap", "weight", "backoff", "retry_after", "watermark"])
   results.set(`seam/${name}`, runSeam(name, await json(`seam/${name}.json`), core));
 }
 
-results.set("engine", await runEngine());
+results.set("engine", await runEngine((await json("seam/retry_after.json")).cases));
 
 let bad = false;
 for (const [name, { cases, runs, skipped, failures }] of results) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/retry/retry_after.hpp"
 #include "tests/core/session/recoverer_world.hpp"
 
 namespace tidemark::test {
@@ -32,7 +33,7 @@ struct Hand {
     ResponseFacts facts;
     facts.status = code;
     facts.content_type = "application/json";
-    facts.retry_after = retry_after;
+    facts.retry_after_ms = retry::parse_retry_after(retry_after, {}, 0);
     return facts;
   }
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/retry/retry_after.hpp"
 #include "core/session/recoverer.hpp"
 #include "tests/catch.hpp"
 
@@ -162,7 +163,7 @@ class Server {
     if (fate.kind == Fate::Kind::Status) {
       facts.status = fate.status;
       facts.content_type = "application/json";
-      facts.retry_after = fate.retry_after;
+      facts.retry_after_ms = retry::parse_retry_after(fate.retry_after, {}, 0);
     } else if (mode_ == ResumeMode::Tidemark) {
       facts.tidemark_stream = "stream-1";
       facts.tidemark_epoch = fate.kind == Fate::Kind::OtherEpoch ? std::string_view("other") : std::string_view(epoch);

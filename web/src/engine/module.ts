@@ -23,10 +23,8 @@ export interface CoreExports {
     attempt: number,
     status: number,
     shouldNotRetry: number,
-    unixNow: number,
+    retryAfterMs: number,
     contentTypeSize: number,
-    retryAfterSize: number,
-    retryAfterMsSize: number,
     streamSize: number,
     epochSize: number,
   ): void;

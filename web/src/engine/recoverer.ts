@@ -2,6 +2,7 @@
 import type { Action, StreamState } from "./actions.js";
 import { FrameReader } from "./frame.js";
 import type { Address, Core } from "./module.js";
+import { retryAfter } from "./retry_after.js";
 
 // In the order of the core's enums.
 export const dialects = [
@@ -130,9 +131,7 @@ export class Recoverer {
     const { headers } = response;
     const handle = this.#live();
     const sizes = this.#core.inputStrings(
-      ["content-type", "retry-after", "retry-after-ms", "tidemark-stream", "tidemark-epoch"].map(
-        (name) => headers.get(name) ?? "",
-      ),
+      ["content-type", "tidemark-stream", "tidemark-epoch"].map((name) => headers.get(name) ?? ""),
     );
     this.#core.exports.tidemark_response(
       handle,
@@ -140,8 +139,8 @@ export class Recoverer {
       attempt,
       response.status,
       headers.get("x-should-retry") === "false" ? 1 : 0,
-      Date.now(),
-      ...(sizes as [number, number, number, number, number]),
+      retryAfter(headers, Date.now()),
+      ...(sizes as [number, number, number]),
     );
     return this.#frame.actions();
   }
