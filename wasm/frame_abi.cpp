@@ -49,7 +49,7 @@ void Frame::event(const session::EventAction& action) {
   }
   const bool has_name = !action.name.empty() && within(action.name, block);
   const auto seq = static_cast<std::uint64_t>(action.seq);
-  const std::array<std::uint32_t, 11> words = {static_cast<std::uint32_t>(Op::Event) |
+  const std::array<std::uint32_t, 12> words = {static_cast<std::uint32_t>(Op::Event) |
                                                    static_cast<std::uint32_t>(action.kind) << 8 |
                                                    static_cast<std::uint32_t>(action.finish) << 16 | flags << 24,
                                                static_cast<std::uint32_t>(seq),
@@ -61,7 +61,8 @@ void Frame::event(const session::EventAction& action) {
                                                data_at,
                                                size32(action.data.size()),
                                                has_name ? offset(action.name) : 0,
-                                               has_name ? size32(action.name.size()) : 0};
+                                               has_name ? size32(action.name.size()) : 0,
+                                               action.trimmed};
   std::memcpy(words_.reserve(sizeof words), words.data(), sizeof words);
   words_.advance(sizeof words);
 }

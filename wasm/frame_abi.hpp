@@ -33,13 +33,13 @@ struct FrameHeader {
 /// First byte of a descriptor's first word. `a`, `b` and `flags` are its other three bytes; a 64-bit number is two
 /// words, the lower first; every string of the text is one word, its length.
 enum class Op : std::uint8_t {
-  Connect,  // flags: 1 resume_seq, 2 body_fields | attempt | resume_seq:64 | received_length:64 | epoch | last event id
-            // | fingerprint
+  Connect,  // flags: 1 resume_seq, 2 body_fields, 4 tail_header | attempt | resume_seq:64 | received_length:64 | epoch
+            // | last event id | fingerprint
   Disconnect,  // attempt
   State,       // a: state
   Event,     // a: kind, b: finish, flags: see EventFlag | seq:64 | text | reasoning | block at, size | data at, size |
-             // name at, size
-  Seam,      // attempt | after_seq:64 | duplicates:64
+             // name at, size | trimmed
+  Seam,      // a: kind | attempt | after_seq:64 | duplicates:64 | trimmed:64
   Retry,     // a: cause | attempt | delay_ms
   Finished,  // a: end | reason
   Failed,    // flags: 1 in_band, 2 retry_after | status | retry_after_ms | attempts | code | message

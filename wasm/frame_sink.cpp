@@ -89,7 +89,8 @@ void Frame::sse_id(std::string_view id) {
 }
 
 void FrameSink::connect(const session::ConnectAction& action) {
-  const std::uint32_t flags = (action.resume_seq ? 1u : 0u) | (action.body_fields ? 2u : 0u);
+  const std::uint32_t flags =
+      (action.resume_seq ? 1u : 0u) | (action.body_fields ? 2u : 0u) | (action.tail_header ? 4u : 0u);
   frame_.first_word(Op::Connect, 0, 0, flags);
   frame_.word(action.attempt);
   frame_.wide(action.resume_seq.value_or(seam::kNothing));
@@ -109,10 +110,11 @@ void FrameSink::state(session::RecovererState state) {
 }
 
 void FrameSink::seam(const session::SeamAction& action) {
-  frame_.first_word(Op::Seam);
+  frame_.first_word(Op::Seam, static_cast<std::uint32_t>(action.kind));
   frame_.word(action.attempt);
   frame_.wide(action.after_seq);
   frame_.wide(static_cast<std::int64_t>(action.duplicates));
+  frame_.wide(static_cast<std::int64_t>(action.trimmed));
 }
 
 void FrameSink::retry(const session::RetryAction& action) {

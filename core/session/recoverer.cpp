@@ -197,7 +197,8 @@ void Recoverer::connect(TimeMs now) {
   status_ = 0;
   resumes_ = committed_;
   leg_progress_ = replays_ = false;
-  duplicates_ = 0;
+  duplicates_ = trimmed_ = 0;
+  seam_kind_ = SeamKind::Resumed;
   if (resumes_) {
     parser_.reset();
   } else {
@@ -221,6 +222,16 @@ void Recoverer::connect(TimeMs now) {
         break;
       case ResumeMode::LastEventId:
         action.last_event_id = last_id_;
+        break;
+      case ResumeMode::Tail:
+        // Whatever comes is read by itself.
+        interpreter_.emplace(interpreter_->dialect());
+        joins_reasoning_ = text_.empty();
+        joiner_.emplace(joins_reasoning_ ? reasoning_ : text_);
+        if (watermark_.value() != seam::kNothing) action.resume_seq = watermark_.value();
+        action.tail_header = action.body_fields = true;
+        action.received_length = tail_.utf16_length();
+        action.tail_fingerprint = tail_.fingerprint();
         break;
       case ResumeMode::Auto:
       case ResumeMode::None:
@@ -246,6 +257,9 @@ void Recoverer::forget_answer() {
   last_id_.clear();
   since_id_ = 0;
   tail_ = {};
+  text_.clear();
+  reasoning_.clear();
+  unjoinable_ = thinks_ = false;
 }
 
 void Recoverer::watch_leg(TimeMs now) {
@@ -262,6 +276,8 @@ void Recoverer::drop_leg() {
 
 void Recoverer::leg_is_gone() {
   leg_ = Leg::None;
+  if (joiner_) held_.clear();
+  joiner_.reset();
   heartbeat_.stop();
   deadlines_.clear(Deadline::EndGrace);
 }
@@ -275,6 +291,11 @@ bool Recoverer::resumable() const {
       return watermark_.value() != seam::kNothing;
     case ResumeMode::LastEventId:
       return !last_id_.empty() && !ids_repeat_;
+    case ResumeMode::Tail: {
+      if (!interpreter_ || unjoinable_ || thinks_) return false;
+      const dialect::Answer& answer = interpreter_->answer();
+      return !answer.several_choices && answer.finish == dialect::Finish::None;
+    }
     case ResumeMode::Auto:
     case ResumeMode::None:
       return false;
@@ -350,9 +371,9 @@ void Recoverer::fail_by_event() {
   fail({.code = error_code_, .message = error_message_, .status = error_status_, .in_band = true});
 }
 
-void Recoverer::fail_mismatch(std::string_view message) {
+void Recoverer::fail_mismatch(std::string_view message, std::string_view code) {
   drop_leg();
-  fail({.code = "resume_mismatch", .message = message, .status = status_});
+  fail({.code = code, .message = message, .status = status_});
 }
 
 }  // namespace tidemark::session

@@ -16,6 +16,7 @@
 #include "core/liveness/heartbeat.hpp"
 #include "core/retry/backoff.hpp"
 #include "core/seam/tail_fingerprint.hpp"
+#include "core/seam/tail_joiner.hpp"
 #include "core/seam/watermark.hpp"
 #include "core/session/recoverer_states.hpp"
 #include "core/sse/parser.hpp"
@@ -28,9 +29,10 @@ enum class ResumeMode : std::uint8_t {
   Tidemark,     // the response named a stream; events carry `id: EPOCH-SEQ`
   Seq,          // numbered deltas: X-Resume-Seq and the body fields
   LastEventId,  // the upstream's own event ids
+  Tail,         // the request repeated, and what comes back joined on by its text
   None,         // nothing: only a request that has brought no content is repeated
 };
-/// "auto", "tidemark", "seq", "last-event-id", "none".
+/// "auto", "tidemark", "seq", "last-event-id", "tail", "none".
 std::string_view name(ResumeMode mode);
 std::optional<ResumeMode> resume_mode_from_name(std::string_view name);
 
@@ -79,7 +81,8 @@ struct ConnectAction {
   std::optional<seam::Seq> resume_seq = std::nullopt;  // X-Resume-Seq
   std::string_view epoch = {};                         // Tidemark-Epoch; empty: do not send
   std::string_view last_event_id = {};                 // Last-Event-ID; empty: do not send
-  bool body_fields = false;           // resumeSeq, receivedLength and tailFingerprint go into the JSON body
+  bool tail_header = false;                            // X-Tail-Fingerprint
+  bool body_fields = false;           // resumeSeq (if there), receivedLength and tailFingerprint go into the JSON body
   std::uint64_t received_length = 0;  // UTF-16 code units
   std::uint64_t tail_fingerprint = 0;
 };
@@ -95,6 +98,16 @@ struct EventAction {
   std::string_view line_end = {};  // what closes the block after its last line
   std::string_view text = {};      // answer text
   std::string_view reasoning = {};
+  // So much of the text (or of the reasoning, where that is what is joined on), in UTF-16 code units, was delivered
+  // before and is left out above; data and block still have it.
+  std::uint32_t trimmed = 0;
+};
+
+/// How a new leg has been joined on.
+enum class SeamKind : std::uint8_t {
+  Resumed,   // it went on behind what was delivered
+  Trimmed,   // it repeated some of the end
+  Replayed,  // it began again, and said the same
 };
 
 /// The new leg has been joined on.
@@ -102,6 +115,8 @@ struct SeamAction {
   unsigned attempt = 0;
   seam::Seq after_seq = seam::kNothing;  // last event before the seam
   std::uint64_t duplicates = 0;          // events that the new leg sent again, and that were dropped
+  SeamKind kind = SeamKind::Resumed;
+  std::uint64_t trimmed = 0;  // UTF-16 code units of text that came again and were left out
 };
 
 struct RetryAction {
@@ -119,7 +134,7 @@ struct FinishedAction {
 /// The final error. `status` is the last response's, 0 where there was none.
 struct FailedAction {
   std::string_view code = {};  // code(LossCause), or: http_status (a final status), stream_interrupted (lost after
-                               // content with nothing to resume by), resume_mismatch, event_too_large,
+                               // content with nothing to resume by), resume_mismatch, seam_refused, event_too_large,
                                // not_event_stream, the code or type of an error event, the proxy's REASON
   std::string_view message = {};
   int status = 0;
@@ -156,6 +171,8 @@ class RecovererSink {
 class Recoverer {
  public:
   static constexpr std::size_t kMaxHeldBytes = 256u << 10;
+  /// Tail: an answer that is longer is not resumed.
+  static constexpr std::size_t kMaxTailBytes = 4u << 20;
   /// After the terminal marker the leg may stay open for this long (the proxy's end comment, a trailing [DONE]).
   static constexpr TimeMs kEndGraceMs = 1000;
 
@@ -187,7 +204,7 @@ class Recoverer {
   enum class Leg : std::uint8_t { None, Connecting, Open };
   enum class Verdict : std::uint8_t { Take, Drop, LegOver };
 
-  // Followed by its bytes: the block, then the data where it is joined from several lines.
+  // Followed by its bytes: the block, then the data where it is joined from several lines, then text and reasoning.
   struct HeldEvent {
     EventAction action;  // of its views only line_end, a constant, lives as long
     std::size_t bytes = 0;
@@ -213,7 +230,12 @@ class Recoverer {
   Verdict place_by_number(TimeMs now, seam::Seq seq, std::string_view text);
   bool fits_unnumbered(dialect::Kind kind) const;
   void learn_mode(const sse::Event& event, const dialect::Meaning& meaning);
-  void deliver(const EventAction& action);
+  void join(TimeMs now, EventAction action, const dialect::Meaning& meaning, bool commits);
+  void take(TimeMs now, const EventAction& action, const dialect::Meaning& meaning);
+  void deliver(EventAction action);
+  seam::Seq number_of(const dialect::Meaning& meaning) const;
+  bool trim(EventAction& action);
+  void remember(const EventAction& action);
   void take_error(TimeMs now, const dialect::Meaning& meaning);
   void hold(const EventAction& action);
   void commit();
@@ -225,7 +247,7 @@ class Recoverer {
   void finish(RecoveredEnd end, std::string_view reason);
   void fail(FailedAction action);
   void fail_by_event();
-  void fail_mismatch(std::string_view message);
+  void fail_mismatch(std::string_view message, std::string_view code = "resume_mismatch");
 
   RecovererOptions options_;
   RecovererSink& sink_;
@@ -240,9 +262,14 @@ class Recoverer {
   bool resumes_ = false;       // it continues an answer of which something has been delivered
   bool leg_progress_ = false;  // it has brought something new
   std::uint64_t duplicates_ = 0;
-  bool replays_ = false;    // Seq: it began at number 0 again
-  seam::Tail replayed_;     // then: the text of its duplicates
-  std::uint64_t skip_ = 0;  // LastEventId: events without an id that come again after the last id
+  bool replays_ = false;                    // Seq: it began at number 0 again
+  seam::Tail replayed_;                     // then: the text of its duplicates
+  std::uint64_t skip_ = 0;                  // LastEventId: events without an id that come again after the last id
+  std::optional<seam::TailJoiner> joiner_;  // Tail: not joined on yet. Of the text, or of the reasoning if that is all
+  std::size_t trim_ = 0;                    // then: bytes that are still to go
+  bool joins_reasoning_ = false;
+  SeamKind seam_kind_ = SeamKind::Resumed;
+  std::uint64_t trimmed_ = 0;
   sse::Parser parser_;
   liveness::Heartbeat heartbeat_;
   liveness::Deadlines<Deadline> deadlines_;
@@ -263,7 +290,11 @@ class Recoverer {
   std::string first_id_, last_id_;  // LastEventId
   std::uint64_t since_id_ = 0;      // events after last_id_ that had none of their own
   bool ids_repeat_ = false;         // two events in a row had the same id: it names no position
-  seam::Tail tail_;                 // Seq
+  seam::Tail tail_;                 // Seq and Tail
+  std::string text_;                // Tail: what has been delivered
+  std::string reasoning_;           // Tail: and before any text
+  bool unjoinable_ = false;         // Tail: something has been that is not told by its text, or too much
+  bool thinks_ = false;             // Tail: reasoning has followed the text, and no other text that
   bool error_seen_ = false;
   std::string error_code_, error_message_;
   int error_status_ = 0;

@@ -1,5 +1,6 @@
 // The client leg's state machine: where an event belongs, and what becomes of it.
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <type_traits>
 #include <utility>
@@ -56,7 +57,7 @@ void Recoverer::take_event(TimeMs now, const sse::Event& event, const dialect::F
     return;
   }
   if (meaning.kind == Kind::Silence && (event.data.empty() || (numbered && seq == seam::kNothing))) return;
-  if (!numbered && interpreter_->dialect() != dialect::Dialect::SeqDelta) seq = ++delivered_;
+  if (mode_ == ResumeMode::Tail) seq = number_of(meaning);
 
   const EventAction action{.kind = meaning.kind,
                            .finish = meaning.finish,
@@ -67,7 +68,12 @@ void Recoverer::take_event(TimeMs now, const sse::Event& event, const dialect::F
                            .line_end = event.line_end,
                            .text = meaning.text,
                            .reasoning = meaning.reasoning};
+  if (joiner_) return join(now, action, meaning, commits(meaning.kind));
   if (!committed_ && !commits(meaning.kind) && held_bytes_ + event.block.size() <= kMaxHeldBytes) return hold(action);
+  take(now, action, meaning);
+}
+
+void Recoverer::take(TimeMs now, const EventAction& action, const dialect::Meaning& meaning) {
   commit();
   deliver(action);
   if (mode_ == ResumeMode::Seq) tail_.append(meaning.text);
@@ -171,10 +177,24 @@ void Recoverer::learn_mode(const sse::Event& event, const dialect::Meaning& mean
   }
 }
 
-void Recoverer::deliver(const EventAction& action) {
+void Recoverer::deliver(EventAction action) {
+  if (mode_ == ResumeMode::Tail) {
+    if (!trim(action)) return;
+    remember(action);
+    action.seq = ++delivered_;
+  } else if (mode_ != ResumeMode::Tidemark && mode_ != ResumeMode::Seq &&
+             interpreter_->dialect() != dialect::Dialect::SeqDelta) {
+    action.seq = ++delivered_;
+  }
   if (state_ == RecovererState::Merging) {
     const seam::Seq before = action.seq == seam::kNothing ? watermark_.value() : action.seq - 1;
-    if (resumes_) sink_.seam({.attempt = attempt_, .after_seq = before, .duplicates = duplicates_});
+    if (resumes_) {
+      sink_.seam({.attempt = attempt_,
+                  .after_seq = before,
+                  .duplicates = duplicates_,
+                  .kind = seam_kind_,
+                  .trimmed = trimmed_});
+    }
     move(RecovererSignal::Joined);
   }
   sink_.event(action);
@@ -205,7 +225,7 @@ void Recoverer::hold(const EventAction& action) {
   const std::string_view block = action.block;
   const auto place = [block](std::string_view part) { return static_cast<std::size_t>(part.data() - block.data()); };
   const bool joined = action.data.data() < block.data() || action.data.data() > block.data() + block.size();
-  HeldEvent held{.action = action, .bytes = block.size()};
+  HeldEvent held{.action = action, .bytes = block.size() + action.text.size() + action.reasoning.size()};
   if (!action.name.empty()) held.name_at = place(action.name);
   held.data_at = joined ? block.size() : place(action.data);
   if (joined) held.bytes += action.data.size();
@@ -213,6 +233,8 @@ void Recoverer::hold(const EventAction& action) {
   held_.append(reinterpret_cast<const char*>(&held), sizeof held);
   held_ += block;
   if (joined) held_ += action.data;
+  held_ += action.text;
+  held_ += action.reasoning;
 }
 
 void Recoverer::commit() {
@@ -227,7 +249,9 @@ void Recoverer::commit() {
     action.name = bytes.substr(held.name_at, action.name.size());
     action.data = bytes.substr(held.data_at, action.data.size());
     action.block = bytes.substr(0, action.block.size());
-    action.text = action.reasoning = {};
+    action.reasoning = bytes.substr(bytes.size() - action.reasoning.size());
+    action.text = bytes.substr(bytes.size() - action.reasoning.size() - action.text.size(), action.text.size());
+    if (resumes_) --duplicates_;
     deliver(action);
     at += sizeof held + held.bytes;
   }
@@ -237,20 +261,19 @@ void Recoverer::commit() {
 void Recoverer::take_comment(std::string_view block) {
   if (block.substr(0, kEndComment.size()) != kEndComment) return;
   std::string_view rest = block.substr(kEndComment.size());
-  rest = rest.substr(0, rest.find_first_of("\r\n"));
+  for (const char line_end : {'\r', '\n'}) rest = rest.substr(0, rest.find(line_end));
   const std::size_t space = rest.find(' ');
-  const std::string_view end = rest.substr(0, space);
-  std::string_view reason = space == std::string_view::npos ? std::string_view{} : rest.substr(space + 1);
-  constexpr std::string_view kReason = "reason=";
+  constexpr std::string_view kReason = " reason=";
+  std::string_view reason = rest.substr(std::min(space, rest.size()));
   reason = reason.substr(0, kReason.size()) == kReason ? reason.substr(kReason.size()) : std::string_view{};
 
-  for (const RecoveredEnd known : {RecoveredEnd::Complete, RecoveredEnd::Stopped, RecoveredEnd::Truncated}) {
-    if (end != name(known)) continue;
-    drop_leg();
-    return finish(known, reason);
-  }
-  if (end != "failed") return;
+  // In the order of RecoveredEnd.
+  constexpr std::array<std::string_view, 4> kEnds{"complete", "stopped", "truncated", "failed"};
+  std::size_t end = 0;
+  while (end < kEnds.size() && kEnds[end] != rest.substr(0, space)) ++end;
+  if (end == kEnds.size()) return;
   drop_leg();
+  if (end < kEnds.size() - 1) return finish(static_cast<RecoveredEnd>(end), reason);
   if (error_seen_) return fail_by_event();
   std::string code(reason.empty() ? "upstream_error" : reason);
   std::replace(code.begin(), code.end(), '-', '_');

@@ -43,6 +43,8 @@ std::string_view name(ResumeMode mode) {
       return "seq";
     case ResumeMode::LastEventId:
       return "last-event-id";
+    case ResumeMode::Tail:
+      return "tail";
     case ResumeMode::None:
       return "none";
   }
@@ -50,8 +52,8 @@ std::string_view name(ResumeMode mode) {
 }
 
 std::optional<ResumeMode> resume_mode_from_name(std::string_view text) {
-  for (const ResumeMode mode :
-       {ResumeMode::Auto, ResumeMode::Tidemark, ResumeMode::Seq, ResumeMode::LastEventId, ResumeMode::None}) {
+  for (const ResumeMode mode : {ResumeMode::Auto, ResumeMode::Tidemark, ResumeMode::Seq, ResumeMode::LastEventId,
+                                ResumeMode::Tail, ResumeMode::None}) {
     if (name(mode) == text) return mode;
   }
   return std::nullopt;

@@ -34,7 +34,7 @@ struct Connect {
   unsigned attempt = 0;
   std::optional<seam::Seq> resume_seq;
   std::string epoch, last_event_id;
-  bool body_fields = false;
+  bool tail_header = false, body_fields = false;
   std::uint64_t received_length = 0, tail_fingerprint = 0;
 };
 
@@ -51,8 +51,8 @@ class Recorder final : public session::RecovererSink {
  public:
   void connect(const session::ConnectAction& a) override {
     spoke_after_end = spoke_after_end || over();
-    connects.push_back({a.attempt, a.resume_seq, std::string(a.epoch), std::string(a.last_event_id), a.body_fields,
-                        a.received_length, a.tail_fingerprint});
+    connects.push_back({a.attempt, a.resume_seq, std::string(a.epoch), std::string(a.last_event_id), a.tail_header,
+                        a.body_fields, a.received_length, a.tail_fingerprint});
   }
   void disconnect(unsigned attempt) override { disconnects.push_back(attempt); }
   void state(RecovererState state) override { states.push_back(state); }

@@ -28,11 +28,11 @@ export interface ConnectAction {
   readonly type: "connect";
   /** Counts from 1; every input about this leg names it. */
   readonly attempt: number;
-  /** `X-Resume-Seq`, `Tidemark-Epoch` and `Last-Event-ID`, those that are to be sent. */
+  /** `X-Resume-Seq`, `Tidemark-Epoch`, `Last-Event-ID` and `X-Tail-Fingerprint`, those that are to be sent. */
   readonly headers: Readonly<Record<string, string>>;
   /** To be put into the JSON body. */
   readonly bodyFields:
-    | { readonly resumeSeq: number; readonly receivedLength: number; readonly tailFingerprint: string }
+    | { readonly resumeSeq: number | undefined; readonly receivedLength: number; readonly tailFingerprint: string }
     | undefined;
 }
 /** Give up this leg (abort its request or cancel its body). What it still says is not listened to. */
@@ -44,7 +44,10 @@ export interface StateAction {
   readonly type: "state";
   readonly state: StreamState;
 }
-/** An event, delivered exactly once and in order. `name`, `data` and `bytes` are decoded when asked for. */
+/**
+ * An event, delivered exactly once and in order. `name`, `data` and `bytes` are decoded when asked for. An event of which a
+ * seam (`tail`) has left some text out is written anew, without it.
+ */
 export interface EventAction {
   readonly type: "event";
   readonly kind: EventKind;
@@ -67,6 +70,13 @@ export interface SeamAction {
   readonly afterSeq: number;
   /** Events that the new leg sent again, and that were dropped. */
   readonly duplicates: number;
+  /**
+   * `resumed`: it went on behind the last event. With `resume: "tail"` also `trimmed`, it repeated some of the end, and
+   * `replayed`, it began again and said the same.
+   */
+  readonly kind: "resumed" | "trimmed" | "replayed";
+  /** Text that came again and was left out, as JavaScript's `length` counts. */
+  readonly trimmed: number;
 }
 export interface RetryAction {
   readonly type: "retry";

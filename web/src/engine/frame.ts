@@ -1,5 +1,5 @@
 // Reading frames, as wasm/frame_abi.hpp writes them.
-import type { Action, EndState, EventAction, EventKind, FinishReason, LossCause, StreamState } from "./actions.js";
+import type { Action, EndState, EventAction, EventKind, FinishReason, LossCause, SeamAction, StreamState } from "./actions.js";
 import type { Address, Core } from "./module.js";
 
 // In the order of the core's enums.
@@ -35,6 +35,7 @@ const causes: readonly LossCause[] = [
   "sequence_hole",
   "not_event_stream",
 ];
+const seamKinds: readonly SeamAction["kind"][] = ["resumed", "trimmed", "replayed"];
 const ends: readonly Exclude<EndState, "failed">[] = ["complete", "stopped", "truncated"];
 
 const enum Op {
@@ -70,6 +71,7 @@ const enum Header {
 }
 
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
+const encoder = new TextEncoder();
 const noBytes = new Uint8Array();
 
 // Offsets of an event's fields, in words after the first.
@@ -83,6 +85,7 @@ const enum Field {
   DataSize,
   NameAt,
   NameSize,
+  Trimmed,
   Count,
 }
 
@@ -110,6 +113,7 @@ class DeliveredEvent implements EventAction {
   // -1: none.
   private readonly nameAt: number;
   private readonly nameSize: number;
+  private readonly trimmed: number;
 
   constructor(words: Uint32Array, at: number, text: string, reasoning: string, chunk: Uint8Array, raw: Raw) {
     const first = words[at]!;
@@ -130,6 +134,7 @@ class DeliveredEvent implements EventAction {
     this.dataSize = words[at + Field.DataSize]!;
     this.nameAt = flags & EventFlag.Named ? words[at + Field.NameAt]! + blockFrom : -1;
     this.nameSize = words[at + Field.NameSize]!;
+    this.trimmed = words[at + Field.Trimmed]!;
   }
 
   get type(): "event" {
@@ -139,11 +144,28 @@ class DeliveredEvent implements EventAction {
     return this.nameAt < 0 ? undefined : utf8.decode(part(this.blockIn, this.nameAt, this.nameSize));
   }
   get data(): string {
-    return utf8.decode(part(this.dataIn, this.dataAt, this.dataSize));
+    const data = utf8.decode(part(this.dataIn, this.dataAt, this.dataSize));
+    return this.trimmed ? withoutText(data, this.trimmed) : data;
   }
   get bytes(): Uint8Array {
-    return part(this.blockIn, this.blockAt, this.blockSize);
+    const bytes = part(this.blockIn, this.blockAt, this.blockSize);
+    if (!this.trimmed) return bytes;
+    const others = utf8.decode(bytes).split(/[\r\n]+/).filter((line) => line && !/^data\b/.test(line));
+    return encoder.encode([...others, `data: ${this.data}`, "", ""].join("\n"));
   }
+}
+
+/** An event's JSON without the first `length` units of what is text in it, under each name that text has. */
+function withoutText(data: string, length: number): string {
+  const left: Record<string, number> = {};
+  return JSON.stringify(
+    JSON.parse(data, (key, value: unknown) => {
+      if (typeof value !== "string" || !/^(content|text|delta|thinking|reasoning(_content)?)$/.test(key)) return value;
+      const before = left[key] ?? length;
+      left[key] = Math.max(before - value.length, 0);
+      return value.slice(before);
+    }),
+  );
 }
 
 const part = (bytes: Uint8Array, at: number, size: number): Uint8Array => bytes.subarray(at, at + size);
@@ -219,13 +241,14 @@ export class FrameReader {
           const lastEventId = string(words[at + 7]!);
           const tailFingerprint = string(words[at + 8]!);
           if (flags & 1) headers["X-Resume-Seq"] = String(resumeSeq);
+          if (flags & 4) headers["X-Tail-Fingerprint"] = tailFingerprint;
           if (epoch !== "") headers["Tidemark-Epoch"] = epoch;
           if (lastEventId !== "") headers["Last-Event-ID"] = lastEventId;
           actions.push({
             type: "connect",
             attempt: words[at + 1]!,
             headers,
-            bodyFields: flags & 2 ? { resumeSeq, receivedLength, tailFingerprint } : undefined,
+            bodyFields: flags & 2 ? { resumeSeq: flags & 1 ? resumeSeq : undefined, receivedLength, tailFingerprint } : undefined,
           });
           at += 9;
           break;
@@ -244,8 +267,10 @@ export class FrameReader {
             attempt: words[at + 1]!,
             afterSeq: wide(words, at + 2),
             duplicates: wide(words, at + 4),
+            kind: seamKinds[a]!,
+            trimmed: wide(words, at + 6),
           });
-          at += 6;
+          at += 8;
           break;
         case Op.Retry:
           actions.push({ type: "retry", attempt: words[at + 1]!, delayMs: words[at + 2]!, cause: causes[a]! });

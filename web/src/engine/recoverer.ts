@@ -15,7 +15,7 @@ export const dialects = [
   "opaque",
 ] as const;
 export type DialectName = (typeof dialects)[number];
-export const resumeModes = ["auto", "tidemark", "seq", "last-event-id", "none"] as const;
+export const resumeModes = ["auto", "tidemark", "seq", "last-event-id", "tail", "none"] as const;
 export type ResumeMode = (typeof resumeModes)[number];
 
 /** Defaults as in the contract's § 8. What is allowed is checked before (client/options.ts). */
@@ -37,7 +37,10 @@ export interface RecovererOptions {
   readonly maxEventBytes?: number | undefined;
   /** `auto` goes by the request's path where it tells, else by the first event. */
   readonly dialect?: DialectName | "auto" | undefined;
-  /** By what a lost leg is resumed; `auto`: by what the response showed. */
+  /**
+   * By what a lost leg is resumed; `auto`: by what the response showed. `tail`, never taken by itself: the request is made
+   * again, with `X-Tail-Fingerprint` and the length of what was received, and what comes back is joined on by its text.
+   */
   readonly resume?: ResumeMode | undefined;
   /** The request's path. */
   readonly path?: string | undefined;

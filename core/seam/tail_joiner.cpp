@@ -1,0 +1,58 @@
+// The seam of a repeated request.
+#include "core/seam/tail_joiner.hpp"
+
+#include <algorithm>
+
+#include "core/base/utf8.hpp"
+
+namespace tidemark::seam {
+namespace {
+
+// Longer overlaps are not looked for.
+constexpr std::size_t kWindowBytes = 16384;
+
+std::string_view end_of(std::string_view text) {
+  return text.substr(text.size() - std::min(text.size(), kWindowBytes));
+}
+
+// As overlap_bytes() of overlap_trimmer.hpp, with less code: that is for the browser. Hardly ever is more than the
+// first character of a length looked at.
+std::size_t overlap_of(std::string_view delivered, std::string_view offered) {
+  std::size_t size = std::min(delivered.size(), offered.size());
+  const auto between_code_points = [&] { return size == offered.size() || !is_continuation(offered[size]); };
+  while (size > 0 && !(delivered.ends_with(offered.substr(0, size)) && between_code_points())) --size;
+  return size;
+}
+
+}  // namespace
+
+TailJoiner::Decision TailJoiner::offer(std::string_view text) {
+  const Replay::Result repeated = replay_.offer(text);
+  if (replays_ && repeated.step != Replay::Step::Skipped) {
+    return {repeated.step == Replay::Step::Joined ? Step::Join : Step::Refuse, repeated.skipped_bytes};
+  }
+  if (!replays_) {
+    offered_ += text;
+    const bool more = ++events_ < kMaxEvents;
+    if (repeated.step != Replay::Step::Skipped) return more && may_overlap_more() ? Decision{} : finish();
+    if (more) return {};
+    replays_ = true;
+  }
+  return {Step::Drop, 0};
+}
+
+TailJoiner::Decision TailJoiner::finish() {
+  if (replay_.joined()) return {Step::Join, delivered_.size()};
+  const std::size_t overlap = overlap_of(end_of(delivered_), offered_);
+  const bool parted = replay_.matched() >= kNoChance + overlap;
+  return {replays_ || parted ? Step::Refuse : Step::Join, overlap};
+}
+
+// A longer overlap begins where all that was offered stands in what was delivered, and more follows.
+bool TailJoiner::may_overlap_more() const {
+  const std::string_view end = end_of(delivered_);
+  const std::size_t at = end.find(offered_);
+  return at != std::string_view::npos && at + offered_.size() != end.size();
+}
+
+}  // namespace tidemark::seam
