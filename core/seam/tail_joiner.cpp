@@ -8,13 +8,6 @@
 namespace tidemark::seam {
 namespace {
 
-// Longer overlaps are not looked for.
-constexpr std::size_t kWindowBytes = 16384;
-
-std::string_view end_of(std::string_view text) {
-  return text.substr(text.size() - std::min(text.size(), kWindowBytes));
-}
-
 // As overlap_bytes() of overlap_trimmer.hpp, with less code: that is for the browser. Hardly ever is more than the
 // first character of a length looked at.
 std::size_t overlap_of(std::string_view delivered, std::string_view offered) {
@@ -33,9 +26,9 @@ TailJoiner::Decision TailJoiner::offer(std::string_view text) {
   }
   if (!replays_) {
     offered_ += text;
-    const bool more = ++events_ < kMaxEvents;
-    if (repeated.step != Replay::Step::Skipped) return more && may_overlap_more() ? Decision{} : finish();
-    if (more) return {};
+    ++events_;
+    if (repeated.step != Replay::Step::Skipped) return may_overlap_more() ? Decision{} : finish();
+    if (events_ < kMaxEvents) return {};
     replays_ = true;
   }
   return {Step::Drop, 0};
@@ -43,14 +36,15 @@ TailJoiner::Decision TailJoiner::offer(std::string_view text) {
 
 TailJoiner::Decision TailJoiner::finish() {
   if (replay_.joined()) return {Step::Join, delivered_.size()};
-  const std::size_t overlap = overlap_of(end_of(delivered_), offered_);
+  const std::size_t overlap = overlap_of(delivered_, offered_);
   const bool parted = replay_.matched() >= kNoChance + overlap;
   return {replays_ || parted ? Step::Refuse : Step::Join, overlap};
 }
 
 // A longer overlap begins where all that was offered stands in what was delivered, and more follows.
 bool TailJoiner::may_overlap_more() const {
-  const std::string_view end = end_of(delivered_);
+  std::string_view end = delivered_;
+  if (events_ >= kMaxEvents && end.size() > kLongBytes) end.remove_prefix(end.size() - kLongBytes);
   const std::size_t at = end.find(offered_);
   return at != std::string_view::npos && at + offered_.size() != end.size();
 }

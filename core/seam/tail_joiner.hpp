@@ -3,8 +3,9 @@
 //
 // Going on, it may repeat some of the end: the longest overlap goes, from one code point on. Beginning again, it
 // repeats everything that was delivered, or it is refused. Over the first three content events both are weighed; the
-// reading that explains all of the text holds, the beginning before the end. Text that begins as the answer did and
-// then parts from it is refused, too, unless so little agrees that it may be chance.
+// reading that explains all of the text holds, the beginning before the end. An overlap of up to sixty characters is
+// waited for however small its events are. Text that begins as the answer did and then parts from it is refused, too,
+// unless so little agrees that it may be chance.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +20,8 @@ namespace tidemark::seam {
 class TailJoiner {
  public:
   static constexpr int kMaxEvents = 3;
+  /// From the third event on, an overlap is waited for that begins so close to the end: sixty code points.
+  static constexpr std::size_t kLongBytes = 240;
   /// To agree with the answer's beginning by so many bytes more than with its end is no chance: six letters, two CJK
   /// characters.
   static constexpr std::size_t kNoChance = 6;

@@ -225,6 +225,7 @@ void Recoverer::connect(TimeMs now) {
         break;
       case ResumeMode::Tail:
         // Whatever comes is read by itself.
+        ends_only_ = ends_only_ || interpreter_->answer().finish != dialect::Finish::None;
         interpreter_.emplace(interpreter_->dialect());
         joins_reasoning_ = text_.empty();
         joiner_.emplace(joins_reasoning_ ? reasoning_ : text_);
@@ -259,7 +260,7 @@ void Recoverer::forget_answer() {
   tail_ = {};
   text_.clear();
   reasoning_.clear();
-  unjoinable_ = thinks_ = false;
+  unjoinable_ = thinks_ = ends_only_ = false;
 }
 
 void Recoverer::watch_leg(TimeMs now) {
@@ -291,11 +292,9 @@ bool Recoverer::resumable() const {
       return watermark_.value() != seam::kNothing;
     case ResumeMode::LastEventId:
       return !last_id_.empty() && !ids_repeat_;
-    case ResumeMode::Tail: {
-      if (!interpreter_ || unjoinable_ || thinks_) return false;
-      const dialect::Answer& answer = interpreter_->answer();
-      return !answer.several_choices && answer.finish == dialect::Finish::None;
-    }
+    case ResumeMode::Tail:
+      return interpreter_ && !unjoinable_ && !thinks_ && !interpreter_->answer().several_choices &&
+             interpreter_->at_eof() != dialect::EofVerdict::Complete;
     case ResumeMode::Auto:
     case ResumeMode::None:
       return false;

@@ -295,6 +295,7 @@ class Recoverer {
   std::string reasoning_;           // Tail: and before any text
   bool unjoinable_ = false;         // Tail: something has been that is not told by its text, or too much
   bool thinks_ = false;             // Tail: reasoning has followed the text, and no other text that
+  bool ends_only_ = false;          // Tail: the finish has been delivered, and only the terminal marker is missing
   bool error_seen_ = false;
   std::string error_code_, error_message_;
   int error_status_ = 0;

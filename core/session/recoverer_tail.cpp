@@ -34,6 +34,7 @@ void Recoverer::join(TimeMs now, EventAction action, const dialect::Meaning& mea
   // Reasoning that leads to what is there already.
   if (!joins_reasoning_) action.reasoning = {};
   if (!commits || (!joins_reasoning_ && action.kind == Kind::Reasoning)) return;
+  if (ends_only_) return meaning.terminal ? take(now, action, meaning) : void();
 
   const std::string_view part = joins_reasoning_ ? action.reasoning : action.text;
   const bool last =

@@ -110,7 +110,7 @@ function checkRecovery(engine, failures) {
   check("duplicate", recoverer.handleBytes(1201, 2, delta(1, "\u{1F600}")), []);
   const joined = recoverer.handleBytes(1202, 2, delta(2, "!"));
   check("seam", joined.slice(0, 2), [
-    { type: "seam", attempt: 2, afterSeq: 1, duplicates: 1 },
+    { type: "seam", attempt: 2, afterSeq: 1, duplicates: 1, kind: "resumed", trimmed: 0 },
     { type: "state", state: "streaming" },
   ]);
   check("joined", texts(joined), [[2, "text", "!"]]);

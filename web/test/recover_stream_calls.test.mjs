@@ -95,7 +95,7 @@ test("misuse is told at the call, with the field and what is allowed, and nothin
       [{ heartbeatTimeoutMs: Number.NaN }, /heartbeatTimeoutMs is NaN/],
       [{ factor: "2" }, /factor is "2"; allowed: a number from 1/],
       [{ dialect: "klingon" }, /dialect is "klingon"; allowed: auto, openai-chat/],
-      [{ resume: "tail" }, /resume is "tail"; allowed: auto, tidemark/],
+      [{ resume: "tails" }, /resume is "tails"; allowed: auto, tidemark/],
       [{ onState: "x" }, /onState is "x"; allowed: a function/],
       [{ sendIdempotencyKey: 0 }, /sendIdempotencyKey is 0; allowed: true, false/],
       [{ maxRetry: 3 }, /unknown option maxRetry; allowed: .*maxRetries/],

@@ -88,6 +88,11 @@ TEST_CASE("cut behind every piece, with every overlap, the answer is whole", "[t
       rest.front() = kPieces[cut];
       rest.insert(rest.begin(), overlap);
       CHECK(outcome(delivered, rest).text == answer);
+      // In an event for each code point.
+      Texts points = points_of(overlap);
+      if (points.size() > 60) continue;
+      points.insert(points.end(), rest.begin() + 1, rest.end());
+      CHECK(outcome(delivered, points).text == answer);
     }
   }
 }

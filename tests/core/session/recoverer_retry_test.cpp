@@ -9,10 +9,10 @@ namespace {
 
 TEST_CASE("names go both ways") {
   for (const ResumeMode mode :
-       {ResumeMode::Auto, ResumeMode::Tidemark, ResumeMode::Seq, ResumeMode::LastEventId, ResumeMode::None}) {
+       {ResumeMode::Auto, ResumeMode::Tidemark, ResumeMode::Seq, ResumeMode::LastEventId, ResumeMode::Tail, ResumeMode::None}) {
     CHECK(session::resume_mode_from_name(session::name(mode)) == mode);
   }
-  CHECK_FALSE(session::resume_mode_from_name("tail"));
+  CHECK_FALSE(session::resume_mode_from_name("tails"));
 }
 
 TEST_CASE("statuses: five lose the leg, the others are final") {

@@ -372,6 +372,24 @@ TEST_CASE("tail: after the finish reason nothing is missing") {
   CHECK(hand.seen.connects.size() == 1);
 }
 
+TEST_CASE("tail: where only the terminal marker is missing, it alone is delivered") {
+  const Frame& anthropic = frames()[2];
+  TailHand whole(anthropic);
+  whole.last_leg({"Low", " tide"});
+  for (const Texts& again : {Texts{"Low", " tide"}, Texts{" tide"}, Texts{}}) {
+    TailHand hand(anthropic);
+    const std::string all = stream(anthropic, {"Low", " tide"});
+    hand.leg(all.substr(0, all.find("event: message_stop")));
+    hand.lose(2);
+    hand.next_attempt();
+    hand.respond(3, Hand::event_stream());
+    hand.bytes(3, stream(anthropic, again));
+    hand.recoverer.handle_end(4, 2);
+    CHECK(hand.seen.events == whole.seen.events);
+    CHECK(hand.seen.end == session::RecoveredEnd::Complete);
+  }
+}
+
 TEST_CASE("tail: what has been delivered is kept up to a bound") {
   const std::string piece(1u << 16, 'x');
   for (const bool over : {false, true}) {

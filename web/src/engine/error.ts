@@ -16,7 +16,7 @@ export class TidemarkError extends Error {
     Object.defineProperty(this, "name", { value: "TidemarkError" });
   }
   override readonly name = "TidemarkError";
-  /** Machine-readable, e.g. `network_error`, `http_status`, `stream_interrupted`, `resume_mismatch`, `event_too_large`. */
+  /** Machine-readable, e.g. `network_error`, `http_status`, `stream_interrupted`, `resume_mismatch`, `seam_refused`, `event_too_large`. */
   readonly code: string;
   readonly status: number | undefined;
   readonly retryAfter: number | undefined;
