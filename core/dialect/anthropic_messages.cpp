@@ -169,7 +169,7 @@ bool read(Reading& reading) {
         json.string(fields.type);
         break;
       case Word::Index:
-        fields.index = json.count();
+        kKeepsForEnding ? void(fields.index = json.count()) : json.skip();
         break;
       case Word::Delta:
         read_part(json, fields.delta);

@@ -56,9 +56,10 @@ void read_item(JsonReader& json, Item& item) {
 }
 
 void read_part(JsonReader& json, Fields& fields) {
+  if constexpr (!kKeepsForEnding) return json.skip();
   JsonReader whole = json;
   for (const Word inner : json.members()) inner == Word::Type ? json.string(fields.part_type) : json.skip();
-  if constexpr (kKeepsForEnding) fields.part = whole.raw();
+  fields.part = whole.raw();
 }
 
 void read_response(Reading& reading, Fields& fields) {
@@ -107,10 +108,10 @@ bool read_fields(Reading& reading, Fields& fields) {
         json.string(fields.delta);
         break;
       case Word::OutputIndex:
-        fields.output_index = json.count();
+        kKeepsForEnding ? void(fields.output_index = json.count()) : json.skip();
         break;
       case Word::ContentIndex:
-        fields.content_index = json.count();
+        kKeepsForEnding ? void(fields.content_index = json.count()) : json.skip();
         break;
       case Word::ItemId:
         reading.skip_varying();
@@ -200,8 +201,8 @@ void open_part(Answer& answer, const Fields& fields, Kind kind) {
 }
 
 void finish_part(Answer& answer, const Fields& fields) {
-  answer.open_content_index = -1;
   if constexpr (!kKeepsForEnding) return;
+  answer.open_content_index = -1;
   answer.open_text_done = false;
   std::string& parts = answer.open_parts_json;
   if (answer.open_index != as_index(fields.output_index) || fields.part.empty()) return;
@@ -268,6 +269,7 @@ void apply(Reading& reading, Word type, const Fields& fields) {
     case Word::ResponseOutputItemDone:
       return finish_item(reading, fields);
     case Word::ResponseContentPartAdded: {
+      if constexpr (!kKeepsForEnding) return;
       const Word part = word_of(fields.part_type.raw);
       if (part == Word::OutputText) open_part(answer, fields, Kind::Text);
       if (part == Word::Refusal) open_part(answer, fields, Kind::Refusal);
