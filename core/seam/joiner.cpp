@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/seam/letters.hpp"
+
 namespace tidemark::seam {
 namespace {
 
@@ -10,6 +12,7 @@ constexpr std::uint32_t kEcho = 12;  // an echo that weighs less may be chance
 // A model's tokens are small: as long as all that it says stands in what was delivered, so many events are waited for.
 constexpr int kPatience = 256;
 constexpr std::uint32_t kLightOverlap = 3;  // a letter is none
+constexpr std::uint32_t kShortAnswer = 3;   // as an answer's first word is: less comes twice by chance
 
 std::string_view last_bytes(std::string_view text, std::size_t bytes) {
   return text.substr(text.size() - std::min(bytes, text.size()));
@@ -121,6 +124,17 @@ bool Joiner::is_habit(std::size_t bytes) const {
   return find_bytes(delivered_, last_bytes(delivered_, bytes)) + bytes < delivered_.size();
 }
 
+// All that there is of an answer that has just begun is too light for an overlap; said once more it is no chance
+// either.
+Joiner::Repeats Joiner::repeats_short_answer(std::string_view body) const {
+  std::string_view all = delivered_;
+  while (!all.empty() && is_white(static_cast<unsigned char>(all.back()))) all.remove_suffix(1);
+  const std::uint32_t heavy = weight(all);
+  if (heavy < kShortAnswer || heavy >= options_.overlap_min) return Repeats::No;
+  if (body.starts_with(all)) return Repeats::AllOfIt;
+  return all.starts_with(body) ? Repeats::SoFar : Repeats::No;
+}
+
 Joiner::Decision Joiner::judge(bool complete) {
   if (overlap_ == Evidence::Overlap::Trimmed) {
     const std::optional<Refusal> verdict = evidence_->judge(head_, overlap_, complete);
@@ -133,6 +147,15 @@ Joiner::Decision Joiner::judge(bool complete) {
   if (body.empty()) {
     if (white_at_ == 0) white_at_ = stripped_.size();
     return complete ? join(offered_) : drop();
+  }
+  switch (repeats_short_answer(body)) {
+    case Repeats::AllOfIt:
+      return refuse(Refusal::Restart);
+    case Repeats::SoFar:
+      if (!complete) return {};
+      break;
+    case Repeats::No:
+      break;
   }
   const std::optional<Refusal> verdict = evidence_->judge(body, overlap_, complete);
   if (verdict && *verdict != Refusal::None) return refuse(*verdict);

@@ -62,6 +62,8 @@ class Joiner {
   Decision white();
   Decision judge(bool complete);
   bool is_habit(std::size_t bytes) const;
+  enum class Repeats : std::uint8_t { No, SoFar, AllOfIt };
+  Repeats repeats_short_answer(std::string_view body) const;
   void keep(std::string_view text);
   void match_white(std::string_view text);
   Decision drop();

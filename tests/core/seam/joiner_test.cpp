@@ -146,6 +146,20 @@ TEST_CASE("what an answer says several times, it may say once more", "[joiner]")
                 {"| 0", ".00", " |", " 0.00", " | 0.00", " | nothing to be seen", " here |\n", "| 1"}) == "joined");
 }
 
+TEST_CASE("a short answer that is said again is refused", "[joiner]") {
+  for (const char* begun : {"Yes", "The ", "The water ", "# Tides", "1. First", "系统架", "```c"}) {
+    const std::string again = std::string(begun) + "and all the rest of it.";
+    INFO(begun);
+    CHECK(verdict(begun, {again}) == "[restart]");
+    CHECK(verdict(begun, {again.substr(0, 3), again.substr(3)}) == "[restart]");
+  }
+  CHECK(join("ha ha", {" ha"}) == "ha ha ha");
+  CHECK(join("The", {" Then"}) == "The Then");
+  CHECK(join("The", {"Th", "ings"}) == "TheThings");
+  CHECK(join("1", {"1", "1"}) == "111");
+  CHECK(join("#", {"# Tides"}) == "## Tides");
+}
+
 TEST_CASE("an overlap in small pieces is waited for, unless it is a habit", "[joiner]") {
   const std::string delivered = "The boat lay in the reeds behind her house, green with age";
   CHECK(join(delivered, {"reeds", " behind", " her", " house", ", green", " with", " age", ", and"}) ==
