@@ -3,9 +3,12 @@
 // word each, their length.
 #include <emscripten/emscripten.h>
 
+#include <string>
+
 #include "core/dialect/interpreter.hpp"
 #include "core/retry/backoff.hpp"
 #include "core/retry/retry_after.hpp"
+#include "core/seam/joiner.hpp"
 #include "core/seam/overlap_trimmer.hpp"
 #include "core/seam/watermark.hpp"
 #include "wasm/frame_abi.hpp"
@@ -19,6 +22,15 @@ namespace wasm = tidemark::wasm;
 
 namespace {
 wasm::Frame g_frame;
+
+// A joiner with what it looks at, and its last decision.
+struct Joined {
+  Joined(std::string_view text, const seam::JoinOptions& options) : delivered(text), joiner(delivered, options) {}
+
+  std::string delivered;
+  seam::Joiner joiner;
+  seam::Joiner::Decision last;
+};
 }  // namespace
 
 extern "C" {
@@ -79,6 +91,31 @@ EMSCRIPTEN_KEEPALIVE int conformance_trimmer_offer(seam::OverlapTrimmer* trimmer
 }
 EMSCRIPTEN_KEEPALIVE int conformance_trimmer_finish(seam::OverlapTrimmer* trimmer) {
   return static_cast<int>(trimmer->finish().trim_bytes);
+}
+
+/// Input: all that was delivered, which the joiner keeps a copy of. `continuer`: 0 the same generation, 1 a model, 2
+/// one that echoes.
+EMSCRIPTEN_KEEPALIVE Joined* conformance_joiner_new(std::uint32_t size, int continuer, std::uint32_t overlap_min,
+                                                    std::uint32_t stripped_bytes) {
+  return new Joined(input(size), {static_cast<seam::Continuer>(continuer), overlap_min, stripped_bytes});
+}
+EMSCRIPTEN_KEEPALIVE void conformance_joiner_free(Joined* joined) { delete joined; }
+/// 0 hold, 1 drop, 2 join, 3 refuse; then conformance_joiner_trim and, as a string, conformance_joiner_why.
+EMSCRIPTEN_KEEPALIVE int conformance_joiner_offer(Joined* joined, std::uint32_t size) {
+  joined->last = joined->joiner.offer(input(size));
+  return static_cast<int>(joined->last.step);
+}
+EMSCRIPTEN_KEEPALIVE int conformance_joiner_finish(Joined* joined) {
+  joined->last = joined->joiner.finish();
+  return static_cast<int>(joined->last.step);
+}
+EMSCRIPTEN_KEEPALIVE std::uint32_t conformance_joiner_trim(const Joined* joined) {
+  return static_cast<std::uint32_t>(joined->last.trim_bytes);
+}
+EMSCRIPTEN_KEEPALIVE void conformance_joiner_why(const Joined* joined) {
+  g_frame.begin({});
+  g_frame.text(name(joined->last.why));
+  g_frame.end();
 }
 
 EMSCRIPTEN_KEEPALIVE double conformance_backoff(double base, double factor, double jitter, double max, int attempt,

@@ -25,7 +25,7 @@ for (const file of (await readdir(new URL("dialect/", here))).filter((name) => n
   results.set(`dialect/${file}`, runDialect(await json(`dialect/${file}`), core));
 }
 results.set("seam/fingerprint", await runFingerprints(await json("seam/fingerprint.json"), tailFingerprint));
-for (const name of ["overlap", "weight", "backoff", "retry_after", "watermark"]) {
+for (const name of ["overlap", "joiner", "weight", "backoff", "retry_after", "watermark"]) {
   results.set(`seam/${name}`, runSeam(name, await json(`seam/${name}.json`), core));
 }
 

@@ -29,11 +29,45 @@ function seamOf(core, { delivered, continuer = "same-generation", overlap_min = 
   return { dropped: hexOf(bytesOf(events).subarray(0, dropped)), released };
 }
 
+function joined(core, { delivered, continuer = "model", overlap_min = 12, stripped = 0, events }) {
+  const before = bytesOf(delivered);
+  const kind = { "same-generation": 0, model: 1, echo: 2 }[continuer];
+  const joiner = core.exports.conformance_joiner_new(...core.input(before), kind, overlap_min, stripped);
+  let text = [...before];
+  let held = [];
+  let refused = null;
+  const take = (step) => {
+    if (step === 1) held = [];
+    if (step === 2) text = [...text, ...held.slice(core.exports.conformance_joiner_trim(joiner))];
+    if (step === 2) held = [];
+    if (step === 3) {
+      core.exports.conformance_joiner_why(joiner);
+      const { words, take: takeText } = core.frame();
+      refused = takeText(words[0]);
+    }
+    return step;
+  };
+  let step = 0;
+  for (const event of events) {
+    const bytes = bytesOf(event);
+    held = [...held, ...bytes];
+    step = take(core.exports.conformance_joiner_offer(joiner, ...core.input(bytes)));
+    if (step === 3) break;
+  }
+  if (step < 2) take(core.exports.conformance_joiner_finish(joiner));
+  core.exports.conformance_joiner_free(joiner);
+  return { text: hexOf(text), refused };
+}
+
 const orNull = (number, none) => (number === none ? null : number);
 
 // For each file, what the core makes of a case and what it should.
 const runners = {
   overlap: (core, item) => [seamOf(core, item), { dropped: hexOf(bytesOf(item.dropped)), released: item.released }],
+  joiner: (core, item) => [
+    joined(core, item),
+    { text: hexOf(bytesOf(item.refused ? item.delivered : item.text)), refused: item.refused ?? null },
+  ],
   weight: (core, { text, weight }) => [core.exports.conformance_weight(...core.input(text)), weight],
   backoff: (core, { base_ms, factor, jitter_ms, max_ms, delays }) => [
     delays.map(({ attempt, unit }) =>

@@ -6,7 +6,7 @@ import { openPage, openStage } from "./stage.mjs";
 
 const vectors = new URL("../conformance/", import.meta.url);
 const coreFile = new URL("../../build/wasm/tidemark_conformance.wasm", import.meta.url);
-const seams = ["overlap", "weight", "backoff", "retry_after", "watermark"];
+const seams = ["overlap", "joiner", "weight", "backoff", "retry_after", "watermark"];
 
 test("every conformance case in Chromium", async (t) => {
   const stage = await openStage();

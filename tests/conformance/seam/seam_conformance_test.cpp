@@ -7,6 +7,7 @@
 
 #include "core/retry/backoff.hpp"
 #include "core/retry/retry_after.hpp"
+#include "core/seam/joiner.hpp"
 #include "core/seam/overlap_trimmer.hpp"
 #include "core/seam/tail_fingerprint.hpp"
 #include "core/seam/watermark.hpp"
@@ -51,8 +52,50 @@ TEST_CASE("the fingerprint cases, whole and in pieces") {
 seam::Continuer continuer_of(const Json& item) {
   const std::string name = item.value("continuer", "same-generation");
   if (name == "model") return seam::Continuer::Model;
+  if (name == "echo") return seam::Continuer::Echo;
   REQUIRE(name == "same-generation");
   return seam::Continuer::SameGeneration;
+}
+
+// The text that the reader has in the end, and why the continuation was refused.
+struct Joined {
+  std::string text;
+  seam::Refusal refused = seam::Refusal::None;
+};
+
+Joined join(const std::string& delivered, const seam::JoinOptions& options, const std::vector<std::string>& events) {
+  using Step = seam::Joiner::Step;
+  seam::Joiner joiner(delivered, options);
+  Joined joined{delivered};
+  std::string held;
+  const auto take = [&](const seam::Joiner::Decision& decision) {
+    if (decision.step == Step::Join) joined.text += held.substr(decision.trim_bytes);
+    if (decision.step == Step::Drop || decision.step == Step::Join) held.clear();
+    joined.refused = decision.why;
+  };
+  for (const std::string& event : events) {
+    held += event;
+    take(joiner.offer(event));
+    if (joined.refused != seam::Refusal::None) return joined;
+  }
+  if (!joiner.decided()) take(joiner.finish());
+  return joined;
+}
+
+TEST_CASE("the joiner cases") {
+  const std::vector<std::string> keys{"name",     "delivered", "continuer", "overlap_min",
+                                      "stripped", "events",    "text",      "refused"};
+  for_every_case("seam/joiner.json", 40, keys, [](const Json& item) {
+    Json named = item;
+    if (!named.contains("continuer")) named["continuer"] = "model";
+    const seam::JoinOptions options{continuer_of(named), item.value("overlap_min", 12u),
+                                    item.value("stripped", std::size_t{0})};
+    std::vector<std::string> events;
+    for (const Json& event : item.at("events")) events.push_back(bytes(event));
+    const Joined joined = join(bytes(item.at("delivered")), options, events);
+    CHECK(name(joined.refused) == item.value("refused", "none"));
+    CHECK(joined.text == bytes(item.at(item.contains("refused") ? "delivered" : "text")));
+  });
 }
 
 TEST_CASE("the overlap cases") {
