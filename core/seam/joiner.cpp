@@ -129,6 +129,7 @@ bool Joiner::is_habit(std::size_t bytes) const {
 Joiner::Repeats Joiner::repeats_short_answer(std::string_view body) const {
   std::string_view all = delivered_;
   while (!all.empty() && is_white(static_cast<unsigned char>(all.back()))) all.remove_suffix(1);
+  if (all.size() / 4 >= options_.overlap_min) return Repeats::No;  // so many code points weigh that much at least
   const std::uint32_t heavy = weight(all);
   if (heavy < kShortAnswer || heavy >= options_.overlap_min) return Repeats::No;
   if (body.starts_with(all)) return Repeats::AllOfIt;
