@@ -25,7 +25,6 @@ class JsonEdits {
   /// The same for the inside of a string, without its quotes.
   void replace_inside(std::string_view range, std::string_view text);
   void replace_with_number(std::string_view range, std::uint64_t number);
-  void insert(const char* at, std::string_view what) { replace({at, 0}, what); }
   bool empty() const { return edits_.empty(); }
   /// The text with all edits. Linear in the text, and n log n in the edits.
   std::string apply();
