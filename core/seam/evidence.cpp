@@ -34,9 +34,9 @@ bool begins_without_letters(std::string_view text) {
 constexpr std::string_view kAfterWord = ".,:;!?*";
 
 // Words that begin a sentence and are no part of a longer one.
-constexpr std::array<std::string_view, 16> kBeginners{
-    "The ", "This ",  "These ",   "There ",    "When ",    "What ", "Here ", "Here's ",
-    "How ", "While ", "Because ", "Although ", "Whether ", "Your ", "Die ",  "Les "};
+constexpr std::array<std::string_view, 18> kBeginners{
+    "The ",   "This ",    "These ",    "There ",   "When ", "What ", "Here ", "Here's ", "How ",
+    "While ", "Because ", "Although ", "Whether ", "Your ", "Die ",  "Les ",  "A ",      "An "};
 
 Evidence::Finding begins_sentence(std::string_view text) {
   Evidence::Finding finding = Evidence::Finding::Nothing;
@@ -45,6 +45,16 @@ Evidence::Finding begins_sentence(std::string_view text) {
     if (word.substr(0, text.size()) == text) finding = Evidence::Finding::Open;
   }
   return finding;
+}
+
+// Whether a line stops behind a comma that a space would follow, as it does behind the others: no list without spaces.
+bool ends_in_comma(std::string_view line) {
+  if (line.empty() || (line.back() != ',' && line.back() != ';')) return false;
+  line.remove_suffix(1);
+  for (std::size_t at = line.find_first_of(",;"); at != std::string_view::npos; at = line.find_first_of(",;", at + 1)) {
+    if (line.substr(at + 1, 1) != " ") return false;
+  }
+  return true;
 }
 
 // Whether the text, from an upper-case letter on, is a word of more letters, all others in lower case, and another
@@ -145,26 +155,28 @@ Evidence::Finding Evidence::other_words(std::string_view continuation, const Beg
 
 // Punctuation or upper case that can't follow the word in which the answer was cut.
 Evidence::Finding Evidence::impossible_joint(std::string_view continuation, const Beginning& beginning) {
-  if (place_ == Place::Fresh || beginning.start == Start::Plain || beginning.start == Start::Open) {
+  const std::string_view line = last_line(delivered_);
+  const bool behind_comma = ends_in_comma(line);
+  if ((place_ == Place::Fresh && !behind_comma) || beginning.start == Start::Plain || beginning.start == Start::Open) {
     return Finding::Nothing;  // while it is open, so are its words
   }
   const std::string_view mark = continuation.substr(0, beginning.at);
   const bool adjoins = place_ == Place::Word;
   if (mark.substr(0, 3) == "```") return adjoins ? Finding::Against : Finding::Nothing;
-  const std::string_view line = last_line(delivered_);
   if (mark.substr(0, 1) == "#") {
     const bool heading = adjoins ? line.size() > 8 : mark.substr(0, 2) == "##";
     return heading && !has_code_signs(line) && !in_code_block() ? Finding::Against : Finding::Nothing;
   }
-  if (!adjoins || beginning.start == Start::Caseless || line.find('|') != std::string_view::npos) {
+  if (!(adjoins || behind_comma) || beginning.start == Start::Caseless || line.find('|') != std::string_view::npos) {
     return Finding::Nothing;
   }
   if (mark.empty() && prose()) {
     const Finding finding = begins_sentence(continuation);
     if (finding != Finding::Nothing) return finding;
   }
-  if (!prose() || !ends_in_plain_word(delivered_)) return Finding::Nothing;
-  if (mark == "**" && is_open(line, "**")) return Finding::Nothing;
+  const bool opens_bold = mark == "**" && !is_open(line, "**");
+  if (!prose() || !(opens_bold || ends_in_plain_word(delivered_))) return Finding::Nothing;
+  if (mark == "**" && !opens_bold) return Finding::Nothing;
   return capitalized_word(continuation.substr(beginning.at));
 }
 

@@ -146,6 +146,19 @@ TEST_CASE("what an answer says several times, it may say once more", "[joiner]")
                 {"| 0", ".00", " |", " 0.00", " | 0.00", " | nothing to be seen", " here |\n", "| 1"}) == "joined");
 }
 
+TEST_CASE("another answer is told by a joint that no sentence has", "[joiner]") {
+  const std::string before = "Twice a day the sea withdraws from the shore, and the boats lie on their sides";
+  CHECK(verdict(before, {"A", " lighthouse", " needs", " three", " things"}) == "[different]");
+  CHECK(verdict(before, {"**Why", " that", " ocean", " back**\n\n", "Twice"}) == "[different]");
+  CHECK(verdict(before + ",", {"A", " lighthouse", " needs", " three"}) == "[different]");
+  CHECK(verdict(before + ",", {"**Why", " that", " ocean", " back**"}) == "[different]");
+  CHECK(verdict("They all look up at the same old and silent Moon", {"**Why", " that", " ocean", " comes"}) ==
+        "[different]");
+  CHECK(verdict(before + ",", {" and", " wait"}) == "joined");
+  CHECK(verdict("Paul,John,George,", {"A", " Drummer"}) == "joined");
+  CHECK(verdict(before + " as **they", {"** do"}) == "joined");
+}
+
 TEST_CASE("a short answer that is said again is refused", "[joiner]") {
   for (const char* begun : {"Yes", "The ", "The water ", "# Tides", "1. First", "系统架", "```c"}) {
     const std::string again = std::string(begun) + "and all the rest of it.";
