@@ -114,7 +114,8 @@ void spend(JsonEdit& edit, Dialect dialect, const JsonObject& body, std::uint64_
     spend(edit, body.find("max_completion_tokens"), tokens, 1);
     spend(edit, body.find("min_tokens"), tokens, 0);  // vLLM's; above the limit it is an error
   } else if (dialect == Dialect::OpenaiResponses) {
-    spend(edit, body.find("max_output_tokens"), tokens, 1);
+    constexpr std::uint64_t kLeast = 16;  // OpenAI refuses a lower one
+    spend(edit, body.find("max_output_tokens"), tokens, kLeast);
   } else if (dialect == Dialect::AnthropicMessages) {
     // The budget for thinking must stay below the limit.
     const JsonObject thinking = JsonObject::of(body.find("thinking"));
