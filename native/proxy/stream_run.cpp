@@ -314,7 +314,7 @@ void StreamRun::send(std::optional<seam::Form> form) {
   const Outgoing outgoing{upstream,         spoken.value_or(dialect::Dialect::Opaque), key, may_stream, resumable,
                           request_.token_in};
   http::RequestHead head = to_upstream(request_.head, outgoing);
-  std::string body;
+  std::string_view body = request_.body;
   if (form) {
     if (route.to.upstream != first) rest = continued(*form, route.to.upstream);
     if (!*rest) {
@@ -323,13 +323,10 @@ void StreamRun::send(std::optional<seam::Form> form) {
     }
     relay_.set_continuation({rest->value().continuer, upstream.overlap_min, rest->value().stripped_bytes});
     continuation::apply(rest->value(), head);
-    body = std::move(rest->value().body);
-  } else {
-    body = request_.body;
+    body = rest->value().body;
   }
   attempt_ = std::make_unique<Attempt>(*this);
-  attempt_->begin(
-      context_.client.send(context_.upstreams.origin(route.to.upstream), std::move(head), std::move(body), *attempt_));
+  attempt_->begin(context_.client.send(context_.upstreams.origin(route.to.upstream), head, body, *attempt_));
 }
 
 /// No key is left to ask with: the attempt gets what the upstream said last, without a request.
