@@ -252,6 +252,8 @@ Result<continuation::ContinuedRequest, std::string_view> StreamRun::continued(se
   if (std::find(to.continuation.begin(), to.continuation.end(), form) == to.continuation.end()) {
     return std::string_view("not-configured");
   }
+  const auto spoken = context_.upstreams.dialect(upstream, request_.dialect);
+  if (spoken && *spoken != relay_.dialect()) return std::string_view("another-dialect");
   const std::string model = continuation::model_of(request_.head.target, request_.body);
   if (context_.refused_forms.is_refused(to.name, model, form)) return std::string_view("refused-before");
   const dialect::Answer& answer = relay_.provider_answer();

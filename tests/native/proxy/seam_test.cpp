@@ -169,6 +169,22 @@ TEST_CASE("stop cuts an attempt that is to continue the answer") {
   CHECK(ends_with(reply.body, ": tidemark end=stopped reason=client-stop\n\n"));
 }
 
+TEST_CASE("an upstream of another dialect is not asked to go on") {
+  World world(kQuick, "",
+              R"({"name":"a","base_url":"http://127.0.0.1:PORT/a",)" + kBoth +
+                  R"(},)"
+                  R"({"name":"b","base_url":"http://127.0.0.1:PORT/b","dialect":"anthropic-messages",)" +
+                  kBoth + "}");
+  Answer busy = refusal("busy");
+  busy.status = 503;
+  world.upstream_answers({cut({chat_event(kBeginning)}), busy});
+  HttpClient client = world.connect();
+  const Reply reply = client.ask("POST", kChatPath, with_key(), kBody);
+  CHECK(text_of(reply.body) == kBeginning);
+  CHECK(ends_with(reply.body, ": tidemark end=truncated reason=synthesized-stop\n\n"));
+  for (const Asked& asked : world.asked()) CHECK(asked.head.target.substr(0, 3) == "/a/");
+}
+
 TEST_CASE("a continuation goes out with a key that is left") {
   World world(kQuick, kBoth + R"(,"api_keys":["first","second"])");
   Answer unauthorized = refusal("no such key");
