@@ -8,8 +8,8 @@ namespace tidemark::test {
 namespace {
 
 TEST_CASE("names go both ways") {
-  for (const ResumeMode mode :
-       {ResumeMode::Auto, ResumeMode::Tidemark, ResumeMode::Seq, ResumeMode::LastEventId, ResumeMode::Tail, ResumeMode::None}) {
+  for (const ResumeMode mode : {ResumeMode::Auto, ResumeMode::Tidemark, ResumeMode::Seq, ResumeMode::LastEventId,
+                                ResumeMode::Tail, ResumeMode::None}) {
     CHECK(session::resume_mode_from_name(session::name(mode)) == mode);
   }
   CHECK_FALSE(session::resume_mode_from_name("tails"));
