@@ -1,8 +1,9 @@
 // The upstream leg's state machine: one stream, made of one or more attempts, from the request to its end.
 //
-// Contract § 4: what is held back, when the client gets its 200, which attempts are repeated in silence, and how the
-// stream ends. No I/O, no clock, no timer: the owner sends the attempts, hands in what comes of them, and carries out
-// the actions, in order, after each input. Times are milliseconds of a clock that never runs backwards.
+// Contract § 4 and § 5: what is held back, when the client gets its 200, which attempts are repeated in silence, how a
+// cut answer goes on, and how the stream ends. No I/O, no clock, no timer: the owner sends the attempts, hands in what
+// comes of them, and carries out the actions, in order, after each input. Times are milliseconds of a clock that never
+// runs backwards.
 #pragma once
 
 #include <cstddef>
@@ -18,196 +19,17 @@
 #include "core/dialect/ending.hpp"
 #include "core/dialect/interpreter.hpp"
 #include "core/liveness/deadlines.hpp"
-#include "core/retry/backoff.hpp"
-#include "core/retry/breaker.hpp"
 #include "core/seam/form.hpp"
 #include "core/seam/joiner.hpp"
 #include "core/seam/watermark.hpp"
 #include "core/session/continuation.hpp"
 #include "core/session/preamble.hpp"
+#include "core/session/relay_actions.hpp"
+#include "core/session/relay_options.hpp"
 #include "core/session/relay_states.hpp"
 #include "core/sse/parser.hpp"
 
 namespace tidemark::session {
-
-struct RelayOptions {
-  std::optional<dialect::Dialect> dialect;  // nullopt: by the first event; until then errors have the OpenAI shape
-  /// The request asks for a stream (contract § 2.2). Where it does not, hold_max_ms and first_byte_timeout_ms run from
-  /// the head of an event stream on, and until then only what the upstream cannot have acted upon is repeated: no
-  /// connection, a refused key.
-  bool expects_stream = true;
-  /// With expects_stream, or where the client has named its request: an event stream of no known dialect may be asked
-  /// for again too.
-  bool repeatable = true;
-  std::string epoch;                     // as in `id: EPOCH-SEQ`
-  unsigned stream_empty_retry_max = 1;   // further attempts after an empty, error-only or silent one
-  TimeMs first_byte_timeout_ms = 30000;  // 0: never
-  TimeMs commit_hold_ms = 2000;          // from an attempt's first progress to the commit
-  TimeMs hold_max_ms = 25000;            // from start() to the commit
-  TimeMs idle_timeout_ms = 60000;        // between events other than pings; 0: never
-  /// How long the client waits for a head (X-Stainless-Timeout); 0: not known. Shortens hold_max_ms to four fifths of
-  /// it, and before the commit no retry is waited for that would go out later.
-  TimeMs client_timeout_ms = 0;
-  unsigned attempts = 3;  // `retry.attempts`: how many attempts may fail to connect or with a passing status, in all
-  retry::BackoffOptions backoff{250, 1.8, 400, 8000};
-  dialect::FinishStyle truncated_finish = dialect::FinishStyle::Stop;
-  std::size_t max_event_bytes = 4u << 20;  // a larger event fails the attempt
-  /// Framed bytes of all events but the ending's, for which the log needs some room more; 0: no limit.
-  std::uint64_t max_stream_bytes = 16777216;
-  /// How an answer that breaks off after content may be continued, in order of preference (contract § 5).
-  std::vector<seam::Form> continuation;
-  /// Texts that give a challenge away beside those known, in a body that is looked at or the data of an event before
-  /// content; nullptr: none. Outlives the relay.
-  const std::vector<std::string>* challenge_patterns = nullptr;
-  std::uint64_t seed = 0;  // for the jitter
-};
-
-/// As much progress as is held before the commit; more of it commits. What opens a block, an item or a part of the
-/// answer is held within the same bounds until content comes, so that another attempt may begin with another one.
-inline constexpr std::size_t kMaxHeldBytes = 64u << 10;
-inline constexpr unsigned kMaxHeldEvents = 16;
-/// The longest wait that an upstream may ask for and still be waited for; a response that asks for more is handed on.
-inline constexpr TimeMs kMaxRetryAfterMs = 59000;
-/// After the terminal marker: how long EOF is waited for.
-inline constexpr TimeMs kDrainMs = 250;
-/// So many seams at most: each time the answer's beginning is paid for again.
-inline constexpr unsigned kMaxSeams = 16;
-
-/// What the bytes of a body are, as handle_bytes() gets them.
-enum class BodyCoding : std::uint8_t {
-  None,        // what they say
-  Readable,    // compressed; what they say comes beside them
-  Unreadable,  // compressed, and what they say is not known
-};
-
-/// What of an attempt's head matters here. Empty view: header absent. Views need to live during the call only.
-struct UpstreamHead {
-  int status = 0;
-  std::string_view content_type;
-  std::string_view retry_after;
-  std::string_view retry_after_ms;
-  BodyCoding coding = BodyCoding::None;
-  std::int64_t unix_now_ms = 0;   // wall clock, for a Retry-After that is a date
-  bool challenge_header = false;  // dialect::is_challenge_header() held for one of the headers
-  bool own_key = false;           // the attempt went out with one of the upstream's `api_keys`
-  bool another_key = false;       // another one of them is usable that no attempt of this stream has gone out with
-};
-
-enum class AttemptFailure : std::uint8_t {
-  Unreachable,  // no connection: name, TCP or TLS
-  Broken,       // the connection was lost, or what came is no HTTP
-};
-
-/// Why an attempt did not become the answer, or not all of it.
-enum class Loss : std::uint8_t {
-  Unreachable,  // no connection, or lost before the head
-  Status,       // a status other than 2xx
-  Key,          // a status that is the key's fault, while there was another key
-  Empty,        // the stream ended without content, holds an event that is too large, or is none at all
-  ErrorEvent,   // an error event before content
-  Silent,       // no progress in time
-  Challenge,
-  Cut,  // it broke off after content
-};
-/// "unreachable", …
-std::string_view name(Loss loss);
-
-struct LostAttempt {
-  unsigned attempt = 0;
-  Loss loss = Loss::Unreachable;
-  int status = 0;  // of its head; 0 where there was none
-};
-
-inline constexpr std::string_view kJoined = "joined";
-
-/// What became of an attempt that was to go on with a cut answer.
-struct SeamRecord {
-  unsigned attempt = 0;
-  seam::Form form = seam::Form::Prefix;
-  seam::Seq at = 0;          // the first event behind the seam, where it was joined
-  std::size_t trimmed = 0;   // code points that the client had already
-  std::string_view verdict;  // kJoined, "form-refused" by the upstream, name(seam::Refusal), name(Loss), or the owner's
-};
-
-/// What let the client's 200 go out.
-enum class CommitCause : std::uint8_t {
-  None,      // there was no commit
-  Content,   // or an empty answer that is the provider's last word
-  Progress,  // was held for commit_hold_ms, or filled the hold
-  HoldMax,   // hold_max_ms was over
-  Stop,      // the client's stop
-};
-/// "none", "content", …
-std::string_view name(CommitCause cause);
-
-enum class EndState : std::uint8_t { Complete, Stopped, Truncated, Failed };
-/// "complete", …
-std::string_view name(EndState state);
-
-/// Contract § 3.3.
-enum class EndReason : std::uint8_t {
-  TerminalMarker,
-  EndOfBody,
-  ClientStop,
-  SynthesizedStop,
-  PromotedReasoning,
-  UpstreamError,
-  UpstreamEmpty,
-  UpstreamTimeout,
-  UpstreamChallenge,
-  OpenToolCall,
-  SeamRefused,
-  LogLimit,
-  Shutdown,
-};
-/// "terminal-marker", …
-std::string_view name(EndReason reason);
-
-/// The answer to the client where there is no commit: status, and what dialect::error_body() needs.
-struct RelayError {
-  int status = 502;
-  std::string type;
-  std::string code;
-  std::string message;
-  std::optional<int> retry_after_s;  // 1 to 59; goes out as Retry-After and retry-after-ms
-
-  dialect::ErrorFacts facts() const {
-    return {.status = status,
-            .type = type,
-            .code = code,
-            .message = message,
-            .retry_after_s = retry_after_s,
-            .request_id = {}};
-  }
-};
-
-struct RelayAction {
-  enum class Kind : std::uint8_t {
-    SendAttempt,  // send the request (again) as `attempt`, or with a `form` one for the rest of the answer: say
-                  // set_continuation() or handle_form_refused(); if the breaker forbids it, handle_paused()
-    CutAttempt,   // drop `attempt`, which is still running; inputs about it are ignored from now on
-    KeyVerdict,   // the status of `attempt` is the upstream's word on the key; `bytes`: what is there of the body
-    FormVerdict,  // the upstream has refused `attempt`, perhaps for its `form`; `bytes`: what is there of the body
-    Outcome,      // `outcome` of `attempt` for the breaker; exactly once for every attempt sent
-    Commit,       // the client's 200 goes out; with the headers of `attempt`, or of none where it is 0
-    Append,       // one event, `bytes`, as `seq`; only after Commit
-    PassThrough,  // final: hand on the head of `attempt`, then `bytes`, then, unless `whole`, the rest of its body
-    Refuse,       // final: answer with error()
-    End,          // final: `state` and `reason`; the attempt, if still running, has only its EOF left to come
-  };
-  Kind kind = Kind::SendAttempt;
-  unsigned attempt = 0;            // counts from 1
-  std::optional<seam::Form> form;  // SendAttempt, FormVerdict
-  seam::Seq seq = 0;
-  std::size_t at = 0;  // bytes: see Relay::bytes()
-  std::size_t size = 0;
-  bool whole = false;
-  dialect::Kind meaning = dialect::Kind::Silence;  // Append: what the event says
-  std::optional<TimeMs> retry_after;               // KeyVerdict: how long the head asks to wait
-  retry::Outcome outcome = retry::Outcome::Neutral;
-  EndState state = EndState::Complete;
-  EndReason reason = EndReason::TerminalMarker;
-};
 
 /// A stream gets exactly one final action (PassThrough, Refuse, End); Refuse and PassThrough come without a Commit, End
 /// after one. Events that were appended are never taken back; `seq` counts from 0 without holes. Every event is the

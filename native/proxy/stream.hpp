@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/dialect/dialect.hpp"
-#include "core/session/relay.hpp"
+#include "core/session/relay_actions.hpp"
 #include "native/downstream/exchange.hpp"
 #include "native/http/message.hpp"
 #include "native/log/stream_log.hpp"
