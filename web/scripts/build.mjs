@@ -26,8 +26,7 @@ const internal = [
 const module = await readFile(wasm);
 const exported = WebAssembly.Module.exports(new WebAssembly.Module(module)).filter(({ name }) => name.startsWith("tidemark_"));
 const short = Object.fromEntries(exported.map(({ name }, index) => [name, String.fromCharCode(97 + index)]));
-await build({
-  entryPoints: { index: path("src/index.ts"), cursor: path("src/cursor/cursor.ts") },
+const common = {
   outdir: path("dist"),
   bundle: true,
   minify: true,
@@ -35,8 +34,25 @@ await build({
   platform: "neutral",
   target: "es2022",
   legalComments: "none",
+};
+await build({
+  ...common,
+  entryPoints: { index: path("src/index.ts"), cursor: path("src/cursor/cursor.ts") },
   mangleProps: new RegExp(`^(tidemark_\\w+|${internal})$`),
   mangleCache: short,
+});
+// The adapters hold nothing of the client: they import it, so that a page has it once.
+const siblings = { "../index.js": "./index.js", "../cursor/cursor.js": "./cursor.js" };
+const besideThem = {
+  name: "beside-them",
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /^\.\.\/(index|cursor\/cursor)\.js$/ }, ({ path }) => ({ path: siblings[path], external: true })),
+};
+await build({
+  ...common,
+  entryPoints: { react: path("src/react/react.ts"), vue: path("src/vue/vue.ts") },
+  external: ["react", "vue"],
+  plugins: [besideThem],
 });
 await copyFile(path("src/cursor/cursor.css"), path("dist/cursor.css"));
 // So that TypeScript, too, finds something where the style sheet is imported.

@@ -3,6 +3,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { makeStacks } from "./stacks.mjs";
 
 const web = new URL("../", import.meta.url);
 const path = (relative) => fileURLToPath(new URL(relative, web));
@@ -25,6 +26,12 @@ const strict = ["--noEmit", "--strict", "--exactOptionalPropertyTypes", "--noUnc
 tsc(...strict, "--lib", "es2022,dom,dom.iterable", `${installed}types.ts`);
 // A program for Node has no "dom".
 tsc(...strict, "--lib", "es2022", "--types", "node", "--typeRoots", path("node_modules/@types"), `${installed}types_node.ts`);
+makeStacks(`${installed}stacks/`, `${installed}node_modules/tidemark`);
+for (const name of ["react-18", "react-19", "vue"]) {
+  const file = name === "vue" ? "types_vue.ts" : "types_react.tsx";
+  cpSync(path(`test/${file}`), `${installed}stacks/${name}/${file}`);
+  tsc(...strict, "--lib", "es2022,dom,dom.iterable", "--jsx", "react-jsx", `${installed}stacks/${name}/${file}`);
+}
 
 const tests = (directory) => readdirSync(directory).filter((name) => name.endsWith(".test.mjs")).map((name) => `${directory}${name}`);
 const files = [];

@@ -15,12 +15,13 @@ const root = new URL("node_modules/tidemark/", import.meta.url);
 test("it holds what runs, types and a README, and nothing else", async () => {
   const files = await readdir(root, { recursive: true, withFileTypes: true });
   const names = files.filter((entry) => entry.isFile()).map((entry) => entry.name);
-  for (const name of names) assert.match(name, /^(package\.json|README\.md|LICENSE)$|\.d\.ts$|^(index|cursor)\.js$|\.wasm$|^cursor\.css$/);
-  for (const name of ["README.md", "index.d.ts", "index.js", "cursor.js", "cursor.css", "tidemark_core.wasm"]) {
+  for (const name of names) assert.match(name, /^(package\.json|README\.md|LICENSE)$|\.d\.ts$|^(index|cursor|react|vue)\.js$|\.wasm$|^cursor\.css$/);
+  for (const name of ["README.md", "index.d.ts", "index.js", "cursor.js", "cursor.css", "react.js", "vue.js", "tidemark_core.wasm"]) {
     assert.ok(names.includes(name), name);
   }
-  const { dependencies, exports } = JSON.parse(await readFile(new URL("package.json", root), "utf8"));
+  const { dependencies, exports, peerDependencies, peerDependenciesMeta } = JSON.parse(await readFile(new URL("package.json", root), "utf8"));
   assert.equal(dependencies, undefined);
+  for (const peer of Object.keys(peerDependencies)) assert.equal(peerDependenciesMeta[peer].optional, true, peer);
   for (const target of Object.values(exports).flatMap((entry) => (typeof entry === "string" ? [entry] : Object.values(entry)))) {
     await readFile(new URL(target, root));
   }

@@ -7,6 +7,7 @@ import { crossOriginHint } from "./address.js";
 import { fetchOf, type FetchFunction, type RecoveryOptions, type StreamEvent } from "./options.js";
 import { watchPage } from "./page_signals.js";
 import type { RequestTemplate } from "./request_template.js";
+import { tell } from "./tell.js";
 
 /** How the stream failed, with what was left over. */
 export interface Failure {
@@ -44,17 +45,6 @@ interface Leg {
 const longestDelay = 2 ** 31 - 1;
 
 const now = () => performance.now();
-
-/** A listener that throws must not break the stream: its error is reported as an event listener's would be. */
-function tell<T>(listener: ((value: T) => void) | undefined, value: T): void {
-  try {
-    listener?.(value);
-  } catch (error) {
-    queueMicrotask(() => {
-      throw error;
-    });
-  }
-}
 
 // The last attempt to load the module failed.
 let engineMissing = false;

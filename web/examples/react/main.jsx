@@ -1,0 +1,57 @@
+// A question and its answer, with React 18 or 19. Build it into a folder of its own:
+//   esbuild main.jsx --bundle --splitting --format=esm --jsx=automatic --outdir=site
+// and put index.html and the package's tidemark_core.wasm there. ?proxy=URL says where Tidemark's proxy is,
+// &simulate=FAULT what the simulated upstream shall do.
+import { StrictMode, useEffect, useState } from "react";
+import { createRoot } from "react-dom/client";
+import { TideCursor, useRecoveredStream } from "tidemark/react";
+import "tidemark/cursor.css";
+
+const { proxy = "http://127.0.0.1:8787", simulate = "none" } = Object.fromEntries(new URLSearchParams(location.search));
+const url = `${proxy}/v1/chat/completions`;
+const options = { headers: { "X-Simulate": simulate } };
+
+function Answer({ question, onLeave }) {
+  const { text, state, error, end, ask, stop } = useRecoveredStream(url, options);
+  useEffect(() => {
+    ask({ model: "simulated", stream: true, messages: [{ role: "user", content: question }] });
+  }, [ask, question]);
+  return (
+    <article data-end={end}>
+      <p className="text">
+        {text}
+        <TideCursor className="cursor" state={state} />
+      </p>
+      {error && <p role="alert">{error.code}</p>}
+      <button id="stop" onClick={stop}>
+        Stop
+      </button>
+      <button id="leave" onClick={onLeave}>
+        Leave
+      </button>
+    </article>
+  );
+}
+
+function App() {
+  const [question, setQuestion] = useState();
+  const onSubmit = (event) => {
+    event.preventDefault();
+    setQuestion(new FormData(event.target).get("question"));
+  };
+  return (
+    <main>
+      <form onSubmit={onSubmit}>
+        <input name="question" aria-label="Question" defaultValue="What moves the tides?" />
+        <button id="ask">Ask</button>
+      </form>
+      {question !== undefined && <Answer question={question} onLeave={() => setQuestion(undefined)} />}
+    </main>
+  );
+}
+
+createRoot(document.getElementById("root")).render(
+  <StrictMode>
+    <App />
+  </StrictMode>,
+);
