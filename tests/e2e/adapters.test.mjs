@@ -1,6 +1,6 @@
 // The adapters' examples in Chromium, each with its framework, before the proxy and the simulated upstream.
 import assert from "node:assert/strict";
-import { copyFile, readFile } from "node:fs/promises";
+import { copyFile, readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import { connect, createServer as createTcpServer } from "node:net";
@@ -16,9 +16,66 @@ const stacks = { "react-18": "main.jsx", "react-19": "main.jsx", vue: "main.js" 
 const folder = (name) => join(root, "build/installed/stacks", name);
 const types = { html: "text/html", js: "text/javascript", css: "text/css", wasm: "application/wasm" };
 
+// Rendered as a server would, then taken over; asked from a layout effect, which runs before the hook is mounted.
+const takenOver = {
+  react: `
+    import { createElement as h, StrictMode, useLayoutEffect } from "react";
+    import { createRoot, hydrateRoot } from "react-dom/client";
+    import { renderToString } from "react-dom/server";
+    import { TideCursor, useRecoveredStream } from "tidemark/react";
+    const url = new URLSearchParams(location.search).get("proxy") + "/v1/chat/completions";
+    function Early({ ask }) {
+      useLayoutEffect(() => void ask({ model: "simulated", stream: true, messages: [{ role: "user", content: "?" }] }), [ask]);
+      return null;
+    }
+    function Answer({ begin }) {
+      const { text, state, end, ask } = useRecoveredStream(url);
+      return h("article", { "data-end": end }, h("p", { className: "text" }, text, h(TideCursor, { state })), begin && h(Early, { ask }));
+    }
+    const root = document.getElementById("root");
+    root.innerHTML = renderToString(h(StrictMode, null, h(Answer)));
+    const served = root.querySelector("article");
+    const page = hydrateRoot(root, h(StrictMode, null, h(Answer)), {
+      onRecoverableError: (error) => console.error(String(error)),
+    });
+    await customElements.whenDefined("tide-cursor");
+    document.documentElement.dataset.kept = root.querySelector("article") === served;
+    page.unmount();
+    createRoot(root).render(h(StrictMode, null, h(Answer, { begin: true })));`,
+  vue: `
+    import { createSSRApp, defineComponent, h, onMounted } from "vue";
+    import { renderToString } from "vue/server-renderer";
+    import { TideCursor, useRecoveredStream } from "tidemark/vue";
+    const url = new URLSearchParams(location.search).get("proxy") + "/v1/chat/completions";
+    const Answer = defineComponent({
+      setup() {
+        const { text, state, end, ask } = useRecoveredStream(url);
+        onMounted(() => ask({ model: "simulated", stream: true, messages: [{ role: "user", content: "?" }] }));
+        return () => h("article", { "data-end": end.value }, [h("p", { class: "text" }, [text.value, h(TideCursor, { state: state.value })])]);
+      },
+    });
+    const root = document.getElementById("root");
+    root.innerHTML = await renderToString(createSSRApp(Answer));
+    const served = root.querySelector("article");
+    createSSRApp(Answer).mount(root);
+    document.documentElement.dataset.kept = root.querySelector("article") === served;`,
+};
+
 async function buildExample(name) {
   await build({
-    entryPoints: [join(folder(name), stacks[name])],
+    entryPoints: { main: join(folder(name), stacks[name]), taken_over: "taken_over" },
+    plugins: [
+      {
+        name: "taken-over",
+        setup({ onResolve, onLoad }) {
+          onResolve({ filter: /^taken_over$/ }, () => ({ path: "taken_over.js", namespace: "taken-over" }));
+          onLoad({ filter: /.*/, namespace: "taken-over" }, () => ({
+            contents: takenOver[name.split("-")[0]],
+            resolveDir: folder(name),
+          }));
+        },
+      },
+    ],
     outdir: join(folder(name), "site"),
     bundle: true,
     splitting: true,
@@ -29,7 +86,9 @@ async function buildExample(name) {
   });
   const wasm = "tidemark_core.wasm";
   await copyFile(join(folder(name), "node_modules/tidemark/dist", wasm), join(folder(name), "site", wasm));
-  await copyFile(join(folder(name), "index.html"), join(folder(name), "site/index.html"));
+  const page = await readFile(join(folder(name), "index.html"), "utf8");
+  await writeFile(join(folder(name), "site/index.html"), page);
+  await writeFile(join(folder(name), "site/taken_over.html"), page.replace("main.js", "taken_over.js"));
 }
 
 async function listening(server) {
@@ -95,8 +154,8 @@ async function until(what, holds) {
   assert.fail(`never: ${what}`);
 }
 
-/** Runs `run` where a question has been asked; nothing may have been asked before, and nothing be wrong in the console. */
-async function asked(name, simulate, run) {
+/** Runs `run` on a fresh page; nothing may be wrong in its console. */
+async function onPage(run) {
   const context = await stage.browser.newContext();
   const page = await context.newPage();
   const errors = [];
@@ -109,6 +168,16 @@ async function asked(name, simulate, run) {
     if (request.url().startsWith(line.address) && request.method() !== "OPTIONS") requests.push(request.method());
   });
   try {
+    await run({ page, requests, before: await status() });
+    assert.deepEqual(errors, []);
+  } finally {
+    await context.close();
+  }
+}
+
+/** Runs `run` where a question has been asked in the example. */
+const asked = (name, simulate, run) =>
+  onPage(async ({ page, requests, before }) => {
     await page.goto(`${site}/${name}/?proxy=${line.address}&simulate=${simulate}`);
     await page.evaluate(() => {
       // What was to be seen, and in which frames.
@@ -119,15 +188,11 @@ async function asked(name, simulate, run) {
         if (records.some(({ type }) => type === "characterData")) seen.frames.push(document.timeline.currentTime);
       }).observe(document.body, { subtree: true, childList: true, attributes: true, characterData: true });
     });
-    const before = await status();
+    assert.deepEqual(requests, []);
     await page.click("#ask");
     await page.waitForSelector("article");
     await run({ page, requests, before });
-    assert.deepEqual(errors, []);
-  } finally {
-    await context.close();
-  }
-}
+  });
 
 const ended = (page, end) => page.waitForSelector(`article[data-end=${end}]`);
 const textOf = (page) => page.locator(".text").textContent();
@@ -186,6 +251,15 @@ for (const name of Object.keys(stacks)) {
       assert.equal(await page.locator("article").count(), 0);
       assert.deepEqual(requests, ["POST"]);
       assert.equal((await status()).stopped, before.stopped);
+    }));
+
+  test(`${name}: what a server rendered is taken over; asking while mounting is one request`, () =>
+    onPage(async ({ page, requests }) => {
+      await page.goto(`${site}/${name}/taken_over.html?proxy=${line.address}`);
+      await ended(page, "complete");
+      assert.equal(await page.evaluate(() => document.documentElement.dataset.kept), "true");
+      assert.equal(await textOf(page), recorded);
+      assert.deepEqual(requests, ["POST"]);
     }));
 
   test(`${name}: an error surfaces`, () =>

@@ -27,11 +27,11 @@ tsc(...strict, "--lib", "es2022,dom,dom.iterable", `${installed}types.ts`);
 // A program for Node has no "dom".
 tsc(...strict, "--lib", "es2022", "--types", "node", "--typeRoots", path("node_modules/@types"), `${installed}types_node.ts`);
 makeStacks(`${installed}stacks/`, `${installed}node_modules/tidemark`);
-for (const name of ["react-18", "react-19", "vue"]) {
-  const file = name === "vue" ? "types_vue.ts" : "types_react.tsx";
+const typed = Object.entries({ "react-18": "types_react.tsx", "react-19": "types_react.tsx", vue: "types_vue.ts" }).map(([name, file]) => {
   cpSync(path(`test/${file}`), `${installed}stacks/${name}/${file}`);
-  tsc(...strict, "--lib", "es2022,dom,dom.iterable", "--jsx", "react-jsx", `${installed}stacks/${name}/${file}`);
-}
+  return `${installed}stacks/${name}/${file}`;
+});
+tsc(...strict, "--lib", "es2022,dom,dom.iterable", "--jsx", "react-jsx", ...typed);
 
 const tests = (directory) => readdirSync(directory).filter((name) => name.endsWith(".test.mjs")).map((name) => `${directory}${name}`);
 const files = [];
