@@ -57,8 +57,7 @@ void Joiner::keep(std::string_view text) {
   ++events_;
   trim_bytes_ = trimmer_.offer(text).trim_bytes;
   // What three events overlap is trimmed, whatever may follow (contract § 5).
-  const bool enough = !trimmer_.decided() && events_ == OverlapTrimmer::kMaxEvents && trimmer_.trim_so_far() > 0;
-  if (enough) trim_bytes_ = trimmer_.finish().trim_bytes;
+  if (!trimmer_.decided() && events_ == OverlapTrimmer::kMaxEvents) early_trim_ = trimmer_.trim_so_far();
 }
 
 void Joiner::match_white(std::string_view text) {
@@ -98,8 +97,8 @@ Joiner::Decision Joiner::white() {
 
 Joiner::Decision Joiner::overlap(bool complete) {
   if (!trimmer_.decided()) return {};
-  const bool late = events_ > OverlapTrimmer::kMaxEvents;
-  if (late && trim_bytes_ > 0 && is_habit(trim_bytes_)) trim_bytes_ = 0;
+  const bool late = events_ > OverlapTrimmer::kMaxEvents && trim_bytes_ > early_trim_;
+  if (late && is_habit(trim_bytes_)) trim_bytes_ = early_trim_;
   // A restart begins with an overlap where the answer has said its beginning again just before it was cut, and where
   // all that was delivered comes again; that it does so at once is an overlap by the contract.
   const std::size_t compared = std::min(trim_bytes_, head_.size());

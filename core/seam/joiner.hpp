@@ -87,6 +87,7 @@ class Joiner {
   std::size_t white_at_ = 0;    // how much of stripped_ has come again
   bool white_open_ = true;      // nothing else has
   std::size_t trim_bytes_ = 0;  // of the overlap, once the trimmer has decided
+  std::size_t early_trim_ = 0;  // of the overlap of three events
   int events_ = 0;              // with text, that the trimmer has been offered
   bool echoes_ = false;         // more has been repeated than chance would
   Refusal why_ = Refusal::None;

@@ -91,6 +91,43 @@ for (const form of ["prefix", "continue-turn"]) {
   });
 }
 
+const chat = ways.find(({ call }) => call === "chat.completions.stream");
+
+/** Cuts the answer at each place, once for each of the place's overlaps, and compares what the SDK makes of it. */
+async function everyCut(stage, overlapsAt) {
+  const whole = heardOf(await ask(stage, chat, { simulate: "none", retries: withoutRetries }));
+  const places = await cuts(stage, chat);
+  await checkAll(
+    places.flatMap((place) => overlapsAt(place).map((overlap) => ({ ...place, overlap }))),
+    async ({ events, overlap }) => {
+      const simulate = `reset-after=${events},overlap=${overlap}`;
+      const seen = await ask(stage, chat, { simulate, retries: withoutRetries });
+      assert.equal(seen.error, undefined);
+      assert.deepEqual(withoutUsage(heardOf(seen)), withoutUsage(whole));
+    },
+    ({ events, overlap }) => `after ${events} events, overlap ${overlap}`,
+  );
+}
+const shorterThan = (text, overlap) => overlap < [...text.trimEnd()].length;
+const from = (least, most) => Array.from({ length: most - least + 1 }, (_, i) => least + i);
+
+for (const [about, upstream, overlapsAt] of [
+  ["every overlap", {}, ({ text }) => from(12, 60).filter((overlap) => shorterThan(text, overlap))],
+  ["overlap_min 1", { overlap_min: 1 }, ({ text }) => from(1, 20).filter((overlap) => shorterThan(text, overlap))],
+  ...["trailing", "prefix-flag", "partial-flag", "continue-final-message"].map((style) => [
+    style,
+    { prefix_style: style },
+    ({ text }) => [0, 20].filter((overlap) => shorterThan(text, overlap)),
+  ]),
+]) {
+  describe(`continued by prefix: ${about}`, () => {
+    let stage;
+    before(async () => (stage = await openStage({ proxies: pool, upstream: { continuation: ["prefix"], ...upstream } })));
+    after(() => stage?.close());
+    it(`${chat.api}, ${nameOf(chat)}: cut at every event`, () => everyCut(stage, overlapsAt));
+  });
+}
+
 describe("continued by reattach", { concurrency: true }, () => {
   let stage;
   before(async () => (stage = await openStage({ proxies: pool, upstream: { continuation: ["reattach"] } })));

@@ -146,6 +146,12 @@ TEST_CASE("what an answer says several times, it may say once more", "[joiner]")
                 {"| 0", ".00", " |", " 0.00", " | 0.00", " | nothing to be seen", " here |\n", "| 1"}) == "joined");
 }
 
+TEST_CASE("a light overlap of the first events does not end the wait for the whole of it", "[joiner]") {
+  const std::string delivered = "in every language: прилив, 潮汐, 満潮,";
+  CHECK(join(delivered, {"прилив", ",", " 潮汐", ",", " 満潮", ",", " मद"}, {.overlap_min = 1}) == delivered + " मद");
+  CHECK(join("a, b; c, d", {", d"}, {.overlap_min = 1}) == "a, b; c, d");
+}
+
 TEST_CASE("another answer is told by a joint that no sentence has", "[joiner]") {
   const std::string before = "Twice a day the sea withdraws from the shore, and the boats lie on their sides";
   CHECK(verdict(before, {"A", " lighthouse", " needs", " three", " things"}) == "[different]");
