@@ -24,7 +24,10 @@ bool is_cjk(char32_t p) {
          between(p, 0x20000, 0x3FFFF);  // extensions B and later
 }
 
-bool is_white(char32_t p) { return p == ' ' || between(p, '\t', '\r') || p == 0xA0 || p == 0x3000; }
+bool is_white(char32_t p) {
+  return p == ' ' || between(p, '\t', '\r') || p == 0x85 || p == 0xA0 || p == 0x1680 || between(p, 0x2000, 0x200A) ||
+         p == 0x2028 || p == 0x2029 || p == 0x202F || p == 0x205F || p == 0x3000;
+}
 
 bool is_letter(char32_t p) {
   if (p < 0x80) return between(p, '0', '9') || between(p, 'a', 'z') || between(p, 'A', 'Z');

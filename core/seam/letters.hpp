@@ -11,7 +11,7 @@ namespace tidemark::seam {
 /// Han, Hiragana, Katakana, Hangul, CJK punctuation, full-width forms.
 bool is_cjk(char32_t point);
 
-/// Space, tab, line feed, carriage return, no-break and ideographic space.
+/// Unicode's White_Space.
 bool is_white(char32_t point);
 
 /// Letters and digits of any script. (Told by what is known not to be one: punctuation, symbols, emoji, white space.)

@@ -34,8 +34,10 @@ Continuation::Step Continuation::take(const sse::Event& event, const dialect::Me
   const bool is_last =
       meaning.kind == Kind::ToolFragment || meaning.finish != dialect::Finish::None || meaning.terminal;
   if (meaning.text.empty() && held_.empty() && !is_last) {
+    const std::size_t before = ready_.size();
     splice(event, meaning, 0);
-    return Step::Hold;
+    for (std::size_t i = before; i < ready_.size(); ++i) waiting_bytes_ += ready_[i].data.size();
+    return bounded(Step::Hold);
   }
   held_.push_back({{std::string(event.name), std::string(event.data)}, meaning, std::string(meaning.text)});
   held_bytes_ += event.data.size();
@@ -45,8 +47,15 @@ Continuation::Step Continuation::take(const sse::Event& event, const dialect::Me
     offered_ = true;
     step = act(joiner_.offer(meaning.text));
   }
-  if (step == Step::Hold && (is_last || held_bytes_ > kMaxHeldBytes)) step = act(joiner_.finish());
-  return step;
+  if (step == Step::Hold && is_last) step = act(joiner_.finish());
+  return bounded(step);
+}
+
+// An attempt that is undecided for so long can't be told from a different answer.
+Continuation::Step Continuation::bounded(Step step) {
+  if (step != Step::Hold || waiting_bytes_ + held_bytes_ <= kMaxHeldBytes) return step;
+  refusal_ = seam::Refusal::Different;
+  return Step::Refuse;
 }
 
 std::vector<dialect::OwnEvent> Continuation::take_ready() { return std::exchange(ready_, {}); }

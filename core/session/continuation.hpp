@@ -33,7 +33,7 @@ class Continuation {
 
   enum class Step : std::uint8_t { Hold, Deliver, Refuse };
   /// The event just interpreted; neither an error nor a challenge. Deliver: take_ready() has what the client gets now.
-  /// What is held while the seam is undecided is bounded by kMaxHeldBytes, besides one event. An attempt that is cut
+  /// What is held while the seam is undecided is bounded by kMaxHeldBytes; more is refused. An attempt that is cut
   /// before it is decided has brought nothing that is known to go on with the answer.
   Step take(const sse::Event& event, const dialect::Meaning& meaning);
   std::vector<dialect::OwnEvent> take_ready();
@@ -56,6 +56,7 @@ class Continuation {
     std::string text;
   };
 
+  Step bounded(Step step);
   Step act(const seam::Joiner::Decision& decision);
   void splice_held(std::size_t trim_bytes);
   void splice(const sse::Event& event, const dialect::Meaning& meaning, std::size_t trim_bytes);
@@ -66,6 +67,7 @@ class Continuation {
   std::vector<Held> held_;
   std::size_t held_bytes_ = 0;
   std::vector<dialect::OwnEvent> ready_;
+  std::size_t waiting_bytes_ = 0;  // of ready_, before the decision
   std::size_t trimmed_ = 0;
   seam::Refusal refusal_ = seam::Refusal::None;
   bool offered_ = false;

@@ -1,9 +1,8 @@
 // Going on with an answer that broke off: in which form the rest is asked for, and how it is joined on (contract § 5).
 #include <algorithm>
-#include <cctype>
 #include <string>
 
-#include "core/base/utf8.hpp"
+#include "core/seam/boundary.hpp"
 #include "core/session/relay.hpp"
 #include "core/sse/encoder.hpp"
 
@@ -15,18 +14,10 @@ using seam::Form;
 
 namespace {
 
-// Not with a letter, a digit or a comma: an answer that was cut behind its last word mostly ends so.
-bool ends_as_sentences_do(std::string_view text) {
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\n' || text.back() == '\t')) text.remove_suffix(1);
-  std::size_t at = text.size();
-  while (at > 0 && is_continuation(text[--at])) continue;
-  if (text.empty()) return false;
-  std::size_t length = 0;
-  const char32_t last = decode_at(text, at, length);
-  if (last < 0x80) return std::isalnum(static_cast<int>(last)) == 0 && last != ',';
-  // Punctuation, symbols, CJK punctuation, full-width forms, emoji.
-  return (last >= 0x2000 && last <= 0x2E7F) || (last >= 0x3001 && last <= 0x303F) ||
-         (last >= 0xFF01 && last <= 0xFF0F) || (last >= 0x1F000 && last <= 0x1FAFF);
+// What follows is most likely more of the same sentence.
+bool stops_in_sentence(std::string_view text) {
+  const seam::Place place = seam::place_of(text);
+  return place == seam::Place::Word || place == seam::Place::Sentence || text.ends_with(',');
 }
 
 }  // namespace
@@ -144,7 +135,7 @@ void Relay::take_continued(TimeMs now, const sse::Event& event) {
   }
   // As an answer without content is asked for once more (§ 4, rule 3), unless it may well be all that there is to say.
   if (joining_ && meaning.finish == dialect::Finish::Stop && meaning.text.empty() && !joining_->offered() &&
-      !ends_as_sentences_do(text_) && repeat(now, Loss::Empty)) {
+      stops_in_sentence(text_) && repeat(now, Loss::Empty)) {
     return;
   }
   if (meaning.kind != Kind::Silence && state_ != RelayState::Draining) {

@@ -328,6 +328,33 @@ TEST_CASE("relay: attempts that bring nothing new are not paid for again and aga
   CHECK(world.ended(EndState::Truncated, EndReason::SynthesizedStop));
 }
 
+TEST_CASE("relay: a continuation that stays undecided for too long is refused") {
+  const std::string much(session::Continuation::kMaxHeldBytes / 3, 'x');
+  SECTION("with text that may be old") {
+    RelayWorld world = cut_chat();
+    world.head();
+    for (const char* piece : {"withdraws", ", ", "and"}) {
+      CHECK_FALSE(world.over());
+      world.bytes(data_event(R"({"id":"c","x":")" + much + R"(","choices":[{"index":0,"delta":{"content":")" + piece +
+                             R"("}}]})"));
+    }
+    CHECK(world.ended(EndState::Truncated, EndReason::SeamRefused));
+    CHECK(world.relay.text() == kBeginning);
+  }
+  SECTION("with events of another kind") {
+    const RelaySample sample = anthropic_sample();
+    RelayWorld world(continuing(Dialect::AnthropicMessages));
+    world.start().head().bytes(sample.preamble + sample.text).reset();
+    world.head().bytes(sample.preamble);
+    for (int i = 0; i < 3; ++i) {
+      CHECK_FALSE(world.over());
+      world.bytes(event("vendor_note", R"(,"x":")" + much + "\""));
+    }
+    CHECK(world.ended(EndState::Truncated, EndReason::SeamRefused));
+    CHECK(world.relay.text() == "Hello");
+  }
+}
+
 TEST_CASE("relay: orders while a continuation is awaited") {
   RelayWorld world = cut_chat();
   SECTION("stop") {
