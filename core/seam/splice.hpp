@@ -10,7 +10,7 @@
 
 #include "core/dialect/ending.hpp"
 #include "core/dialect/interpreter.hpp"
-#include "core/seam/json_edits.hpp"
+#include "core/dialect/json_edits.hpp"
 #include "core/sse/parser.hpp"
 
 namespace tidemark::seam {
@@ -45,7 +45,7 @@ class TextTrim {
  public:
   explicit TextTrim(std::size_t trim_bytes) : left_(trim_bytes) {}
   /// The next piece of the event's text, in the order in which they make it up.
-  void piece(const dialect::JsonString& string, JsonEdits& edits);
+  void piece(const dialect::JsonString& string, dialect::JsonEdits& edits);
 
  private:
   std::size_t left_;

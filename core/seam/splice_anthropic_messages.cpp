@@ -160,7 +160,7 @@ class AnthropicSplice final : public Splice {
   void open_held(Block& block, OwnEvents& out) {
     close_open(out);
     block.to = open_ = ++last_index_;
-    JsonEdits edits;
+    dialect::JsonEdits edits;
     edits.begin(block.held.data);
     JsonReader json(block.held.data);
     json.object([&](std::string_view key) {
@@ -219,7 +219,7 @@ class AnthropicSplice final : public Splice {
   bool begun_ = false;  // the attempt has begun a block that is no reasoning
   std::vector<Block> blocks_;
   UsageSum usage_;
-  JsonEdits edits_;
+  dialect::JsonEdits edits_;
 };
 
 }  // namespace

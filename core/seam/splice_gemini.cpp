@@ -59,11 +59,11 @@ class GeminiSplice final : public Splice {
 
   void read_content(JsonReader& json) {
     json.object([&](std::string_view key) {
-      key == "parts" ? edit_array(json, edits_, [&] { return read_part(json); }) : json.skip();
+      key == "parts" ? dialect::edit_array(json, edits_, [&] { return read_part(json); }) : json.skip();
     });
   }
 
-  Keep read_part(JsonReader& json) {
+  dialect::Keep read_part(JsonReader& json) {
     JsonString text;
     bool thought = false;
     json.object([&](std::string_view key) {
@@ -76,9 +76,9 @@ class GeminiSplice final : public Splice {
         json.skip();
       }
     });
-    if (thought) return begun_ ? Keep::Yes : Keep::No;
+    if (thought) return begun_ ? dialect::Keep::Yes : dialect::Keep::No;
     text_.push_back(text);
-    return Keep::Yes;
+    return dialect::Keep::Yes;
   }
 
   std::string id_, model_;  // as the client knows them, ready to be put in; empty where it doesn't
@@ -86,7 +86,7 @@ class GeminiSplice final : public Splice {
   bool begun_ = false;            // the attempt has brought more than a preamble and reasoning
   std::vector<JsonString> text_;  // the event's
   bool other_content_ = false;    // the event has a function call, an image, …
-  JsonEdits edits_;
+  dialect::JsonEdits edits_;
 };
 
 }  // namespace

@@ -80,7 +80,7 @@ class OpenaiChatSplice final : public Splice {
   void read_choice(JsonReader& json) {
     json.object([&](std::string_view key) {
       if (key == "delta") {
-        edit_object(json, edits_, [&](std::string_view inner) { return read_delta(json, inner); });
+        dialect::edit_object(json, edits_, [&](std::string_view inner) { return read_delta(json, inner); });
       } else if (key == "text") {
         chunk_.text = json.string();
       } else if (key == "logprobs") {
@@ -92,27 +92,27 @@ class OpenaiChatSplice final : public Splice {
   }
 
   // The role has been told, and some clients add up all strings of a delta.
-  Keep read_delta(JsonReader& json, std::string_view key) {
+  dialect::Keep read_delta(JsonReader& json, std::string_view key) {
     if (key == "content") {
       json.type() == JsonType::Array ? read_parts(json) : content_.push_back(json.string());
-      return Keep::Yes;
+      return dialect::Keep::Yes;
     }
     if (key == "refusal") {
       chunk_.refusal = json.string();
-      return Keep::Yes;
+      return dialect::Keep::Yes;
     }
     if (key == "tool_calls" || key == "function_call") {
       const std::string_view value = json.raw();
       if (value != "null" && value != "[]") chunk_.tool = true;
-      return Keep::Yes;
+      return dialect::Keep::Yes;
     }
     json.skip();
-    return key == "role" || (!begun_ && is_reasoning(key)) ? Keep::No : Keep::Yes;
+    return key == "role" || (!begun_ && is_reasoning(key)) ? dialect::Keep::No : dialect::Keep::Yes;
   }
 
   // Mistral's: [{"type":"thinking",…},{"type":"text","text":…}]
   void read_parts(JsonReader& json) {
-    edit_array(json, edits_, [&] {
+    dialect::edit_array(json, edits_, [&] {
       bool thinking = false;
       json.object([&](std::string_view key) {
         if (key == "text") {
@@ -122,7 +122,7 @@ class OpenaiChatSplice final : public Splice {
           json.skip();
         }
       });
-      return thinking && !begun_ ? Keep::No : Keep::Yes;
+      return thinking && !begun_ ? dialect::Keep::No : dialect::Keep::Yes;
     });
   }
 
@@ -140,7 +140,7 @@ class OpenaiChatSplice final : public Splice {
   bool begun_ = false;  // the attempt has brought more than a preamble and reasoning
   Chunk chunk_;
   std::vector<JsonString> content_;  // the chunk's
-  JsonEdits edits_;
+  dialect::JsonEdits edits_;
 };
 
 }  // namespace

@@ -236,7 +236,7 @@ class ResponsesSplice final : public Splice {
       close_open(out);
       item.to = answer().last_index + 1;
     }
-    JsonEdits edits;
+    dialect::JsonEdits edits;
     std::swap(edits, edits_);
     for (OwnEvent* const held : {&item.held, &item.held_part}) {
       const OwnEvent own = std::exchange(*held, {});
@@ -371,7 +371,7 @@ class ResponsesSplice final : public Splice {
   UsageSum usage_;
   bool begun_ = false;  // the attempt has begun an item that is no reasoning
   std::vector<Item> items_;
-  JsonEdits edits_;
+  dialect::JsonEdits edits_;
 };
 
 }  // namespace

@@ -52,7 +52,7 @@ std::string quoted(std::string_view text) {
   return out;
 }
 
-void TextTrim::piece(const dialect::JsonString& string, JsonEdits& edits) {
+void TextTrim::piece(const dialect::JsonString& string, dialect::JsonEdits& edits) {
   if (left_ == 0 || string.raw.empty()) return;
   std::string scratch;
   const std::string_view text = dialect::decoded(string, scratch);

@@ -45,7 +45,7 @@ void UsageSum::note(JsonReader& json) {
   json.skip();
 }
 
-void UsageSum::edit(JsonReader& json, JsonEdits& edits) {
+void UsageSum::edit(JsonReader& json, dialect::JsonEdits& edits) {
   const Counts attempt = begun_with_.has_input() ? begun_with_ : counts(json);
   const bool is_known = known_.has_input() && attempt.has_input();
   const std::uint64_t more =

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/dialect/json_edits.hpp"
 #include "core/dialect/json_reader.hpp"
-#include "core/seam/json_edits.hpp"
 
 namespace tidemark::seam {
 
@@ -32,7 +32,7 @@ class UsageSum {
   /// value.
   void note(dialect::JsonReader& json);
   /// The attempt's usage, made the whole answer's. Reads one value.
-  void edit(dialect::JsonReader& json, JsonEdits& edits);
+  void edit(dialect::JsonReader& json, dialect::JsonEdits& edits);
 
  private:
   struct Counts {

@@ -63,47 +63,28 @@ std::optional<std::string> said(std::string_view value) {
 
 std::optional<std::uint64_t> whole_number(std::string_view value) { return JsonReader(value).whole_number(); }
 
-void JsonEdit::replace(std::string_view part, std::string with) {
-  const std::size_t begin = offset(part.data());
-  changes_.push_back({begin, begin + part.size(), std::move(with)});
-}
-
-void JsonEdit::insert(const char* at, std::string with) {
-  changes_.push_back({offset(at), offset(at), std::move(with)});
-}
+void JsonEdit::insert(const char* at, std::string_view with) { edits_.replace({at, 0}, with); }
 
 void JsonEdit::append_text(std::string_view string, std::string_view text) {
   std::string escaped;
   dialect::append_escaped(escaped, text);
-  insert(string.data() + string.size() - 1, std::move(escaped));
+  insert(string.data() + string.size() - 1, escaped);
 }
 
 void JsonEdit::append_element(std::string_view array, std::string_view element) {
   const auto elements = elements_of(array);
-  if (elements.empty()) return insert(array.data() + array.size() - 1, std::string(element));
+  if (elements.empty()) return insert(array.data() + array.size() - 1, element);
   const std::string_view last = elements.back();
   insert(last.data() + last.size(), "," + std::string(element));
 }
 
 void JsonEdit::set(const JsonObject& object, std::string_view key, std::string_view value) {
   const std::string_view old = object.stored(key);
-  if (!old.empty()) return replace(old, std::string(value));
+  if (!old.empty()) return replace(old, value);
   const std::string_view last = object.members_.back().second;
   std::string member = ",";
   dialect::append_json_string(member, key);
   insert(last.data() + last.size(), member.append(":").append(value));
-}
-
-std::string JsonEdit::apply() {
-  std::stable_sort(changes_.begin(), changes_.end(),
-                   [](const Change& a, const Change& b) { return a.begin < b.begin; });
-  std::string out;
-  std::size_t at = 0;
-  for (const Change& change : changes_) {
-    out.append(text_.substr(at, change.begin - at)).append(change.with);
-    at = change.end;
-  }
-  return out.append(text_.substr(at));
 }
 
 }  // namespace tidemark::continuation

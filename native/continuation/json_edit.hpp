@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/dialect/json_edits.hpp"
+
 namespace tidemark::continuation {
 
 /// The members of a JSON object, each with its value as it stands in the text, which outlives this.
@@ -51,14 +53,13 @@ std::optional<std::string> said(std::string_view value);
 /// A whole number that is not negative; nullopt where the value is none.
 std::optional<std::uint64_t> whole_number(std::string_view value);
 
-/// Changes to a JSON text, made all at once. No two may touch the same bytes; those at the same place are made in the
-/// order in which they were asked for.
+/// What requests need of dialect::JsonEdits: members set, elements and text appended.
 class JsonEdit {
  public:
   /// `text` outlives this; every view handed in is one of it.
-  explicit JsonEdit(std::string_view text) : text_(text) {}
+  explicit JsonEdit(std::string_view text) { edits_.begin(text); }
 
-  void replace(std::string_view part, std::string with);
+  void replace(std::string_view part, std::string_view with) { edits_.replace(part, with); }
   /// Appends to what a string says.
   void append_text(std::string_view string, std::string_view text);
   /// Appends an element, which is JSON, to an array.
@@ -67,19 +68,12 @@ class JsonEdit {
   /// Precondition: the object has members.
   void set(const JsonObject& object, std::string_view key, std::string_view value);
 
-  std::string apply();
+  std::string apply() { return edits_.apply(); }
 
  private:
-  struct Change {
-    std::size_t begin;
-    std::size_t end;
-    std::string with;
-  };
-  std::size_t offset(const char* at) const { return static_cast<std::size_t>(at - text_.data()); }
-  void insert(const char* at, std::string with);
+  void insert(const char* at, std::string_view with);
 
-  std::string_view text_;
-  std::vector<Change> changes_;
+  dialect::JsonEdits edits_;
 };
 
 }  // namespace tidemark::continuation

@@ -8,7 +8,7 @@
 
 #include "core/dialect/json_reader.hpp"
 
-namespace tidemark::seam {
+namespace tidemark::dialect {
 
 /// Whether a member of an object or an element of an array stays.
 enum class Keep : bool { No, Yes };
@@ -47,9 +47,9 @@ class JsonEdits {
 class Removal {
  public:
   /// `json` stands before the container, whose type is known.
-  Removal(const dialect::JsonReader& json, JsonEdits& edits);
+  Removal(const JsonReader& json, JsonEdits& edits);
   /// A member or element has been read.
-  void read(const dialect::JsonReader& json, Keep keep);
+  void read(const JsonReader& json, Keep keep);
 
  private:
   JsonEdits& edits_;
@@ -59,8 +59,8 @@ class Removal {
 
 /// JsonReader::object() and array(), where `member(key)` and `element()` return whether to keep what they have read.
 template <class Member>
-void edit_object(dialect::JsonReader& json, JsonEdits& edits, Member member) {
-  if (json.type() != dialect::JsonType::Object) return json.skip();
+void edit_object(JsonReader& json, JsonEdits& edits, Member member) {
+  if (json.type() != JsonType::Object) return json.skip();
   Removal removal(json, edits);
   json.object([&](std::string_view key) {
     const Keep keep = member(key);
@@ -68,8 +68,8 @@ void edit_object(dialect::JsonReader& json, JsonEdits& edits, Member member) {
   });
 }
 template <class Element>
-void edit_array(dialect::JsonReader& json, JsonEdits& edits, Element element) {
-  if (json.type() != dialect::JsonType::Array) return json.skip();
+void edit_array(JsonReader& json, JsonEdits& edits, Element element) {
+  if (json.type() != JsonType::Array) return json.skip();
   Removal removal(json, edits);
   json.array([&] {
     const Keep keep = element();
@@ -77,4 +77,4 @@ void edit_array(dialect::JsonReader& json, JsonEdits& edits, Element element) {
   });
 }
 
-}  // namespace tidemark::seam
+}  // namespace tidemark::dialect

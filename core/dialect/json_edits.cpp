@@ -1,11 +1,11 @@
 // Collecting edits, and applying them in the order of the text.
-#include "core/seam/json_edits.hpp"
+#include "core/dialect/json_edits.hpp"
 
 #include <algorithm>
 
 #include "core/dialect/json_text.hpp"
 
-namespace tidemark::seam {
+namespace tidemark::dialect {
 
 void JsonEdits::begin(std::string_view json) {
   json_ = json;
@@ -27,13 +27,13 @@ void JsonEdits::replace(std::string_view range, std::string_view with) {
 
 void JsonEdits::replace_with_string(std::string_view range, std::string_view text) {
   const std::size_t with_at = added_.size();
-  dialect::append_json_string(added_, text);
+  append_json_string(added_, text);
   add(range, with_at);
 }
 
 void JsonEdits::replace_inside(std::string_view range, std::string_view text) {
   const std::size_t with_at = added_.size();
-  dialect::append_escaped(added_, text);
+  append_escaped(added_, text);
   add(range, with_at);
 }
 
@@ -59,9 +59,9 @@ std::string JsonEdits::apply() {
   return out;
 }
 
-Removal::Removal(const dialect::JsonReader& json, JsonEdits& edits) : edits_(edits), gap_(json.rest().data() + 1) {}
+Removal::Removal(const JsonReader& json, JsonEdits& edits) : edits_(edits), gap_(json.rest().data() + 1) {}
 
-void Removal::read(const dialect::JsonReader& json, Keep keep) {
+void Removal::read(const JsonReader& json, Keep keep) {
   const std::string_view rest = json.rest();
   const char* end = rest.data();
   if (keep == Keep::No && !json.failed()) {
@@ -75,4 +75,4 @@ void Removal::read(const dialect::JsonReader& json, Keep keep) {
   gap_ = end;
 }
 
-}  // namespace tidemark::seam
+}  // namespace tidemark::dialect
