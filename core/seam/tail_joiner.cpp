@@ -9,9 +9,9 @@ namespace tidemark::seam {
 namespace {
 
 // As overlap_bytes() of overlap_trimmer.hpp, with less code: that is for the browser. Hardly ever is more than the
-// first character of a length looked at.
+// first character of a length looked at; where every one has to be, there are no more of them than the window has.
 std::size_t overlap_of(std::string_view delivered, std::string_view offered) {
-  std::size_t size = std::min(delivered.size(), offered.size());
+  std::size_t size = std::min(std::min(delivered.size(), offered.size()), TailJoiner::kWindowBytes);
   const auto between_code_points = [&] { return size == offered.size() || !is_continuation(offered[size]); };
   while (size > 0 && !(delivered.ends_with(offered.substr(0, size)) && between_code_points())) --size;
   return size;
@@ -44,7 +44,8 @@ TailJoiner::Decision TailJoiner::finish() {
 // A longer overlap begins where all that was offered stands in what was delivered, and more follows.
 bool TailJoiner::may_overlap_more() const {
   std::string_view end = delivered_;
-  if (events_ >= kMaxEvents && end.size() > kLongBytes) end.remove_prefix(end.size() - kLongBytes);
+  const std::size_t most = events_ < kMaxEvents ? kWindowBytes : kLongBytes;
+  if (end.size() > most) end.remove_prefix(end.size() - most);
   const std::size_t at = end.find(offered_);
   return at != std::string_view::npos && at + offered_.size() != end.size();
 }

@@ -20,6 +20,8 @@ namespace tidemark::seam {
 class TailJoiner {
  public:
   static constexpr int kMaxEvents = 3;
+  /// A longer overlap is not looked for, as in overlap_trimmer.hpp.
+  static constexpr std::size_t kWindowBytes = 16384;
   /// From the third event on, an overlap is waited for that begins so close to the end: sixty code points.
   static constexpr std::size_t kLongBytes = 240;
   /// To agree with the answer's beginning by so many bytes more than with its end is no chance: six letters, two CJK

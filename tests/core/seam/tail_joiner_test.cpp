@@ -178,5 +178,14 @@ TEST_CASE("a finish and nothing else goes on behind everything", "[tail-joiner]"
   CHECK_FALSE(outcome("some text", {}).refused);
 }
 
+TEST_CASE("what repeats itself without end costs no more than the window", "[tail]") {
+  // Each is looked at again at every length: without the bound this would not end.
+  constexpr std::size_t kMuch = 4u << 20;
+  const std::string same(kMuch, 'a');
+  CHECK(outcome("b" + same + "c", {same}).text.size() == 2 * kMuch + 2);
+  CHECK(outcome("c" + same, {std::string(kMuch / 2, 'a') + "b"}).text ==
+        "c" + same + std::string(kMuch / 2 - TailJoiner::kWindowBytes, 'a') + "b");
+}
+
 }  // namespace
 }  // namespace tidemark::seam
