@@ -13,34 +13,39 @@ void JsonEdits::begin(std::string_view json) {
   edits_.clear();
 }
 
-void JsonEdits::add(std::string_view range, std::size_t with_at) {
-  edits_.push_back(
-      {static_cast<std::size_t>(range.data() - json_.data()), range.size(), with_at, added_.size() - with_at});
+void JsonEdits::add(const char* at, std::size_t size, std::size_t with_at) {
+  edits_.push_back({static_cast<std::size_t>(at - json_.data()), size, with_at, added_.size() - with_at});
 }
 
 void JsonEdits::replace(std::string_view range, std::string_view with) {
   if (range == with) return;
   const std::size_t with_at = added_.size();
   added_ += with;
-  add(range, with_at);
+  add(range.data(), range.size(), with_at);
+}
+
+void JsonEdits::insert(const char* at, std::string_view with) {
+  const std::size_t with_at = added_.size();
+  added_ += with;
+  add(at, 0, with_at);
 }
 
 void JsonEdits::replace_with_string(std::string_view range, std::string_view text) {
   const std::size_t with_at = added_.size();
   append_json_string(added_, text);
-  add(range, with_at);
+  add(range.data(), range.size(), with_at);
 }
 
 void JsonEdits::replace_inside(std::string_view range, std::string_view text) {
   const std::size_t with_at = added_.size();
   append_escaped(added_, text);
-  add(range, with_at);
+  add(range.data(), range.size(), with_at);
 }
 
 void JsonEdits::replace_with_number(std::string_view range, std::uint64_t number) {
   const std::size_t with_at = added_.size();
   added_ += std::to_string(number);
-  add(range, with_at);
+  add(range.data(), range.size(), with_at);
 }
 
 std::string JsonEdits::apply() {

@@ -20,6 +20,8 @@ class JsonEdits {
   /// `json` must live until apply().
   void begin(std::string_view json);
   void replace(std::string_view range, std::string_view with);
+  /// `at` is a place of the text, its end included.
+  void insert(const char* at, std::string_view with);
   /// The same with `text` as a JSON string, quotes included.
   void replace_with_string(std::string_view range, std::string_view text);
   /// The same for the inside of a string, without its quotes.
@@ -36,7 +38,7 @@ class JsonEdits {
     std::size_t with_at = 0;  // in added_
     std::size_t with_size = 0;
   };
-  void add(std::string_view range, std::size_t with_at);
+  void add(const char* at, std::size_t size, std::size_t with_at);
 
   std::string_view json_;
   std::string added_;

@@ -63,19 +63,17 @@ std::optional<std::string> said(std::string_view value) {
 
 std::optional<std::uint64_t> whole_number(std::string_view value) { return JsonReader(value).whole_number(); }
 
-void JsonEdit::insert(const char* at, std::string_view with) { edits_.replace({at, 0}, with); }
-
 void JsonEdit::append_text(std::string_view string, std::string_view text) {
   std::string escaped;
   dialect::append_escaped(escaped, text);
-  insert(string.data() + string.size() - 1, escaped);
+  edits_.insert(string.data() + string.size() - 1, escaped);
 }
 
 void JsonEdit::append_element(std::string_view array, std::string_view element) {
   const auto elements = elements_of(array);
-  if (elements.empty()) return insert(array.data() + array.size() - 1, element);
+  if (elements.empty()) return edits_.insert(array.data() + array.size() - 1, element);
   const std::string_view last = elements.back();
-  insert(last.data() + last.size(), "," + std::string(element));
+  edits_.insert(last.data() + last.size(), "," + std::string(element));
 }
 
 void JsonEdit::set(const JsonObject& object, std::string_view key, std::string_view value) {
@@ -84,7 +82,7 @@ void JsonEdit::set(const JsonObject& object, std::string_view key, std::string_v
   const std::string_view last = object.members_.back().second;
   std::string member = ",";
   dialect::append_json_string(member, key);
-  insert(last.data() + last.size(), member.append(":").append(value));
+  edits_.insert(last.data() + last.size(), member.append(":").append(value));
 }
 
 }  // namespace tidemark::continuation

@@ -71,8 +71,6 @@ class JsonEdit {
   std::string apply() { return edits_.apply(); }
 
  private:
-  void insert(const char* at, std::string_view with);
-
   dialect::JsonEdits edits_;
 };
 
