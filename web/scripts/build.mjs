@@ -3,6 +3,7 @@
 import { execFileSync } from "node:child_process";
 import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import { deflateSync } from "node:zlib";
 import { build } from "esbuild";
 import { renameExports } from "./wasm_exports.mjs";
 
@@ -35,29 +36,35 @@ const common = {
   target: "es2022",
   legalComments: "none",
 };
-await build({
-  ...common,
-  entryPoints: { index: path("src/index.ts"), cursor: path("src/cursor/cursor.ts") },
-  mangleProps: new RegExp(`^(tidemark_\\w+|${internal})$`),
-  mangleCache: short,
-});
-// The adapters hold nothing of the client: they import it, so that a page has it once.
-const siblings = { "../index.js": "./index.js", "../cursor/cursor.js": "./cursor.js" };
-const besideThem = {
-  name: "beside-them",
-  setup: ({ onResolve }) =>
-    onResolve({ filter: /^\.\.\/(index|cursor\/cursor)\.js$/ }, ({ path }) => ({ path: siblings[path], external: true })),
+const shipped = renameExports(module, { ...short, memory: "memory", _initialize: "_initialize" });
+const client = { ...common, mangleProps: new RegExp(`^(tidemark_\\w+|${internal})$`), mangleCache: short };
+await build({ ...client, entryPoints: { index: path("src/index.ts"), cursor: path("src/cursor/cursor.ts") } });
+const packed = deflateSync(shipped, { level: 9 });
+const inside = {
+  name: "module-inside",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^\.\/module_source\.js$/ }, () => ({ path: path("src/engine/inline_source.ts") }));
+    onResolve({ filter: /^tidemark_core\.wasm$/ }, () => ({ path: wasm, namespace: "packed" }));
+    onLoad({ filter: /./, namespace: "packed" }, () => ({ contents: packed, loader: "base64" }));
+  },
 };
-await build({
-  ...common,
-  entryPoints: { react: path("src/react/react.ts"), vue: path("src/vue/vue.ts") },
-  external: ["react", "vue"],
-  plugins: [besideThem],
-});
+await build({ ...client, entryPoints: { inline: path("src/inline.ts") }, plugins: [inside] });
+// The adapters hold nothing of the client: they import it, so that a page has it once.
+for (const [index, prefix] of [["index", ""], ["inline", "inline_"]]) {
+  const siblings = { "../index.js": `./${index}.js`, "../cursor/cursor.js": "./cursor.js" };
+  const besideThem = {
+    name: "beside-them",
+    setup: ({ onResolve }) =>
+      onResolve({ filter: /^\.\.\/(index|cursor\/cursor)\.js$/ }, ({ path }) => ({ path: siblings[path], external: true })),
+  };
+  await build({
+    ...common,
+    entryPoints: { [`${prefix}react`]: path("src/react/react.ts"), [`${prefix}vue`]: path("src/vue/vue.ts") },
+    external: ["react", "vue"],
+    plugins: [besideThem],
+  });
+}
 await copyFile(path("src/cursor/cursor.css"), path("dist/cursor.css"));
 // So that TypeScript, too, finds something where the style sheet is imported.
 await writeFile(path("dist/cursor.css.d.ts"), "export {};\n");
-await writeFile(
-  path("dist/tidemark_core.wasm"),
-  renameExports(module, { ...short, memory: "memory", _initialize: "_initialize" }),
-);
+await writeFile(path("dist/tidemark_core.wasm"), shipped);

@@ -23,7 +23,7 @@ writeFileSync(`${installed}package.json`, JSON.stringify({ private: true, type: 
 execFileSync("npm", ["install", "--silent", "--no-package-lock", "--offline", `./${tarball}`], { cwd: installed, stdio: "inherit" });
 cpSync(path("test"), installed, { recursive: true });
 const strict = ["--noEmit", "--strict", "--exactOptionalPropertyTypes", "--noUncheckedSideEffectImports", "--target", "es2022", "--module", "nodenext"];
-tsc(...strict, "--lib", "es2022,dom,dom.iterable", `${installed}types.ts`);
+tsc(...strict, "--lib", "es2022,dom,dom.iterable", `${installed}types.ts`, `${installed}types_inline.ts`);
 // A program for Node has no "dom".
 tsc(...strict, "--lib", "es2022", "--types", "node", "--typeRoots", path("node_modules/@types"), `${installed}types_node.ts`);
 makeStacks(`${installed}stacks/`, `${installed}node_modules/tidemark`);

@@ -15,8 +15,8 @@ const root = new URL("node_modules/tidemark/", import.meta.url);
 test("it holds what runs, types and a README, and nothing else", async () => {
   const files = await readdir(root, { recursive: true, withFileTypes: true });
   const names = files.filter((entry) => entry.isFile()).map((entry) => entry.name);
-  for (const name of names) assert.match(name, /^(package\.json|README\.md|LICENSE)$|\.d\.ts$|^(index|cursor|react|vue)\.js$|\.wasm$|^cursor\.css$/);
-  for (const name of ["README.md", "index.d.ts", "index.js", "cursor.js", "cursor.css", "react.js", "vue.js", "tidemark_core.wasm"]) {
+  for (const name of names) assert.match(name, /^(package\.json|README\.md|LICENSE)$|\.d\.ts$|^(index|inline|cursor|(inline_)?(react|vue))\.js$|\.wasm$|^cursor\.css$/);
+  for (const name of ["README.md", "index.d.ts", "index.js", "cursor.js", "cursor.css", "react.js", "vue.js", "inline.js", "tidemark_core.wasm"]) {
     assert.ok(names.includes(name), name);
   }
   const { dependencies, exports, peerDependencies, peerDependenciesMeta } = JSON.parse(await readFile(new URL("package.json", root), "utf8"));
@@ -56,6 +56,7 @@ test("importing has no effect: no module is loaded, no global is added, the proc
     const compile = WebAssembly.instantiate;
     WebAssembly.instantiate = () => console.log("compiled");
     await import("tidemark");
+    await import("tidemark/inline");
     await import("tidemark/cursor");
     console.log(Object.getOwnPropertyNames(globalThis).length - before);
   `);

@@ -2,6 +2,9 @@
 import { useEffect, useRef, type ReactElement } from "react";
 import type { EndState, StreamState, TidemarkError } from "tidemark";
 import { TideCursor, useRecoveredStream, type RecoveredStream } from "tidemark/react";
+import * as inline from "tidemark/inline/react";
+
+export const same: typeof inline = { TideCursor, useRecoveredStream };
 
 export function Answer({ question }: { question: string }): ReactElement {
   const cursor = useRef<HTMLElement>(null);

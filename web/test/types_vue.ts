@@ -2,6 +2,9 @@
 import { defineComponent, h, ref } from "vue";
 import type { EndState, StreamState, TidemarkError } from "tidemark";
 import { TideCursor, useRecoveredStream, type RecoveredStream } from "tidemark/vue";
+import * as inline from "tidemark/inline/vue";
+
+export const same: typeof inline = { TideCursor, useRecoveredStream };
 
 export const Answer = defineComponent({
   props: { question: { type: String, required: true } },

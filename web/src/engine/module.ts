@@ -1,5 +1,6 @@
 // Loading the WebAssembly core: compiled at the first use, in browsers, workers and Node alike.
 import { TidemarkError } from "./error.js";
+import { instantiate } from "./module_source.js";
 
 /** An address in the module's memory. */
 export type Address = number;
@@ -139,40 +140,14 @@ export class Core {
   }
 }
 
-/** Where the package keeps the module: beside this file. Bundlers know this form and carry the file along. */
-const moduleUrl = (): URL => new URL("./tidemark_core.wasm", import.meta.url);
-
 // The one thing that it asks for: called where the C++ library gives up. A trap follows, a RuntimeError to the caller.
 const imports = { wasi_snapshot_preview1: { proc_exit() {} } };
-
-async function instantiate(): Promise<WebAssembly.Instance> {
-  const url = moduleUrl();
-  if (url.protocol === "file:") {
-    // Node; in a variable, so that bundlers for browsers leave it alone.
-    const fileSystem = "node:fs/promises";
-    const { readFile } = (await import(/* webpackIgnore: true */ /* @vite-ignore */ fileSystem)) as {
-      readFile(path: URL): Promise<Uint8Array<ArrayBuffer>>;
-    };
-    return (await WebAssembly.instantiate(await readFile(url), imports)).instance;
-  }
-  const response = await fetch(url);
-  if (!response.ok) throw new Error(`${url.href} was answered ${response.status}`);
-  // Only this type may be compiled while it comes in.
-  if (response.headers.get("content-type") === "application/wasm") {
-    return (await WebAssembly.instantiateStreaming(response, imports)).instance;
-  }
-  const bytes = await response.arrayBuffer();
-  if (new Uint8Array(bytes)[0] === 0x3c) {
-    throw new Error(`${url.href} is an HTML page, not the module (Vite: optimizeDeps.exclude)`);
-  }
-  return (await WebAssembly.instantiate(bytes, imports)).instance;
-}
 
 let loading: Promise<Core> | undefined;
 
 /** The same core for everybody; a failed attempt is not remembered. */
 export function loadCore(): Promise<Core> {
-  loading ??= instantiate().then(
+  loading ??= instantiate(imports).then(
     (instance) => {
       const exports = instance.exports as unknown as CoreExports;
       exports._initialize();
