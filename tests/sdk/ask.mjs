@@ -1,5 +1,6 @@
 // One question to one SDK, and what came of it, in the words of seen.mjs.
 import { hurried } from "./clock.mjs";
+import { described, failure } from "./described.mjs";
 import { model, ways } from "./sdks.mjs";
 
 globalThis.AI_SDK_LOG_WARNINGS = false;
@@ -43,28 +44,6 @@ export async function ask(stage, way, { simulate, retries, fresh, more }) {
   const { error, told } = heard;
   return { ...heard, error: error && described(error), told: told && failure(told) };
 }
-
-/** What a program can go by in what it catches. */
-function described(error) {
-  const { lastError, data, error: body } = error;
-  if (lastError) return { ...described(lastError), class: error.constructor.name };
-  const inner = data?.error ?? data?.response?.error ?? data ?? body?.error ?? body ?? {};
-  const header = (name) => error.headers?.get(name) ?? error.responseHeaders?.[name];
-  return defined({
-    class: error.constructor.name,
-    status: error.status ?? (error.constructor.name === "APICallError" ? error.statusCode : undefined),
-    type: error.type ?? inner.type,
-    code: error.code ?? inner.code,
-    retryAfter: header("retry-after") ? Number(header("retry-after")) : inner.retry_after,
-    shouldRetry: header("x-should-retry"),
-    message: error.message,
-  });
-}
-
-const failure = ({ code, message, retry_after: retryAfter }) => defined({ code, message, retryAfter });
-
-const isGiven = ([, value]) => value !== undefined && value !== null;
-const defined = (object) => Object.fromEntries(Object.entries(object).filter(isGiven));
 
 /** So many events come before the first that has text. */
 const preamble = { "openai-chat": 1, "openai-responses": 4, "anthropic-messages": 3 };

@@ -1,5 +1,7 @@
 // docs/faults.md, made from the table that the tests are driven by.
 import { createRequire } from "node:module";
+import { dropInFaults, maxRetries } from "./drop_in_faults.mjs";
+import { seenOf } from "./drop_in_seen.mjs";
 import { faults, paused, refusedKeys, truncations } from "./faults.mjs";
 import { ways } from "./sdks.mjs";
 import { expected, given } from "./seen.mjs";
@@ -76,6 +78,50 @@ const refusalTable = () =>
     ]),
   );
 
+const dropInAnswers = {
+  whole: () => "whole",
+  refused: ({ error }) => `the response, ${error("openai-chat").status}`,
+  thrown: () => "what `fetch` threw",
+  failed: ({ text, code: name }) => `${text ? "the text so far, then " : ""}${code(name)}`,
+  event: () => "the error event",
+  noStream: ({ cut }) => `the response, which is no stream${cut ? ", and what `fetch` threw in its middle" : ""}`,
+  endless: () => "comments, for as long as the caller waits",
+};
+
+const dropInTable = () =>
+  table(
+    ["fault", "once", "always"],
+    dropInFaults.map((row) => [
+      code(row.fault),
+      ...["once", "always"].map((times) => {
+        const { answer, legs } = row[times];
+        return `${dropInAnswers[answer.kind](answer)} (${legs})`;
+      }),
+    ]),
+  );
+
+function dropInError(way, answer) {
+  const { error, told } = seenOf(way, answer);
+  if (!error) return told ? `a response, \`failed\`: ${code(told)}` : "an empty answer, without an error";
+  const { class: name, status, code: errorCode, tidemark } = error;
+  const parts = [name === "Object" ? "error" : code(name), status, errorCode && code(errorCode)].filter(Boolean);
+  return parts.join(" ") + (tidemark ? ", its `cause` the `TidemarkError`" : "");
+}
+
+const dropInErrorTable = () => {
+  const answerOf = (fault) => dropInFaults.find((row) => row.fault === fault).always.answer;
+  const kinds = [
+    ["a `TidemarkError`", answerOf("eof-after=0")],
+    ["what `fetch` threw", answerOf("connect-reset")],
+    ["the error event", answerOf("error-event")],
+    ["no stream", answerOf("challenge-html")],
+  ];
+  return table(
+    ["API", "SDK", "call", ...kinds.map(([name]) => name)],
+    ways.map((way) => [way.api, code(way.sdk), code(way.call), ...kinds.map(([, answer]) => dropInError(way, answer))]),
+  );
+};
+
 export const markdown = () => `# What the SDKs see, fault by fault
 
 What the official SDKs return or throw behind the proxy, for every fault of \`tidemark simulate\` but those of seams. This
@@ -126,4 +172,16 @@ While the breaker is open, and as both of two \`api_keys\` are refused. The latt
 \`x-should-retry: false\`, and again, without asking, to every later request.
 
 ${refusalTable()}
+
+## Without the proxy, by \`createRecoveringFetch()\`
+
+The same faults where the SDK's \`fetch\` is the package's and asks the upstream itself, with \`maxRetries: ${maxRetries}\` and
+without the SDK's own retries. In brackets: the requests that the upstream sees. What has brought content is not asked for
+again.
+
+${dropInTable()}
+
+What the SDKs make of it. A response that is no good becomes the SDK's error with its status, as above.
+
+${dropInErrorTable()}
 `;

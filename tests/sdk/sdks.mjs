@@ -13,6 +13,8 @@ function clientOptions({ fetch, headers, retries }) {
     apiKey: "sk-sdk-test",
     fetch,
     defaultHeaders: headers,
+    // Says nothing in Node.
+    dangerouslyAllowBrowser: true,
     ...(retries !== undefined && { maxRetries: retries }),
   };
 }
