@@ -148,7 +148,7 @@ let loading: Promise<Core> | undefined;
 /** The same core for everybody; a failed attempt is not remembered. */
 export function loadCore(): Promise<Core> {
   loading ??= instantiate(imports).then(
-    (instance) => {
+    ({ instance }) => {
       const exports = instance.exports as unknown as CoreExports;
       exports._initialize();
       return new Core(exports);
