@@ -1,0 +1,2 @@
+// Of the package only the parser.
+export { SseParser } from "tidemark";
