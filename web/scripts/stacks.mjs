@@ -15,8 +15,8 @@ const react18 = {
 };
 const stacks = {
   "react-18": { example: "react", packages: react18 },
-  "react-19": { example: "react", packages: react },
-  vue: { example: "vue", packages: {}, linked: ["vue"] },
+  "react-19": { packages: react },
+  vue: { packages: {}, linked: ["vue"] },
 };
 
 /** Makes `folder`NAME/ for each, with `tidemark`, the installed package, in its node_modules/. */
@@ -24,7 +24,7 @@ export function makeStacks(folder, tidemark) {
   for (const [name, { example, packages, linked = [] }] of Object.entries(stacks)) {
     const modules = `${folder}${name}/node_modules/`;
     mkdirSync(modules, { recursive: true });
-    cpSync(path(`examples/${example}`), `${folder}${name}`, { recursive: true });
+    if (example !== undefined) cpSync(path(`examples/${example}/main.jsx`), `${folder}${name}/main.jsx`);
     cpSync(tidemark, `${modules}tidemark`, { recursive: true });
     // Copied, since from where they lie one version would find the other.
     for (const [to, from] of Object.entries(packages)) {

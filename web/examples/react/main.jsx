@@ -1,7 +1,5 @@
-// A question and its answer, with React 18 or 19. Build it into a folder of its own:
-//   esbuild main.jsx --bundle --splitting --format=esm --jsx=automatic --outdir=site
-// and put index.html and the package's tidemark_core.wasm there. ?proxy=URL says where Tidemark's proxy is,
-// &simulate=FAULT what the simulated upstream shall do.
+// A question and its answer, with React 18 or 19. ?proxy=URL says where Tidemark's proxy is, &simulate=FAULT what the
+// simulated upstream shall do.
 import { StrictMode, useEffect, useState } from "react";
 import { createRoot } from "react-dom/client";
 import { TideCursor, useRecoveredStream } from "tidemark/react";
@@ -11,11 +9,11 @@ const { proxy = "http://127.0.0.1:8787", simulate = "none" } = Object.fromEntrie
 const url = `${proxy}/v1/chat/completions`;
 const options = { headers: { "X-Simulate": simulate } };
 
-function Answer({ question, onLeave }) {
+function Answer({ messages, onLeave }) {
   const { text, state, error, end, ask, stop } = useRecoveredStream(url, options);
   useEffect(() => {
-    ask({ model: "simulated", stream: true, messages: [{ role: "user", content: question }] });
-  }, [ask, question]);
+    ask({ model: "simulated", stream: true, messages });
+  }, [ask, messages]);
   return (
     <article data-end={end}>
       <p className="text">
@@ -34,10 +32,10 @@ function Answer({ question, onLeave }) {
 }
 
 function App() {
-  const [question, setQuestion] = useState();
+  const [messages, setMessages] = useState();
   const onSubmit = (event) => {
     event.preventDefault();
-    setQuestion(new FormData(event.target).get("question"));
+    setMessages([{ role: "user", content: new FormData(event.target).get("question") }]);
   };
   return (
     <main>
@@ -45,7 +43,7 @@ function App() {
         <input name="question" aria-label="Question" defaultValue="What moves the tides?" />
         <button id="ask">Ask</button>
       </form>
-      {question !== undefined && <Answer question={question} onLeave={() => setQuestion(undefined)} />}
+      {messages && <Answer messages={messages} onLeave={() => setMessages(undefined)} />}
     </main>
   );
 }
