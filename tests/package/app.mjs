@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 /** Where it is made, and what is built from it: folders, with a slash at their end. */
-export const workshop = fileURLToPath(new URL("../../build/bundlers/", import.meta.url));
+export const workshop = fileURLToPath(new URL("../../build/package/", import.meta.url));
 export const app = `${workshop}app/`;
 export const installed = `${app}node_modules/tidemark/`;
 export const tarball = () => workshop + readdirSync(workshop).find((name) => name.endsWith(".tgz"));
