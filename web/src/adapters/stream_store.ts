@@ -12,9 +12,11 @@ import { tell } from "../client/tell.js";
 
 /** What is known of the latest answer. */
 export interface RecoveredStreamState {
+  /** The answer's text so far. */
   readonly text: string;
+  /** The model's reasoning so far. */
   readonly reasoning: string;
-  /** undefined before the first ask(). */
+  /** Where the answer is; undefined before the first ask(). */
   readonly state: StreamState | undefined;
   /** Why it failed, or why the server could not be told to stop. */
   readonly error: TidemarkError | undefined;
@@ -27,7 +29,9 @@ export interface RecoveredStreamState {
 /** For one call: headers are added to those of the adapter's options, others take their place. */
 export type AskOptions = Omit<RecoverStreamOptions, "body">;
 
+/** For all answers of the adapter. */
 export interface RecoveredStreamOptions extends Omit<AskOptions, "signal"> {
+  /** Told every event. */
   readonly onEvent?: ((event: StreamEvent) => void) | undefined;
   /** Told once where an answer is complete, stopped or truncated. */
   readonly onFinish?: ((answer: RecoveredStreamState) => void) | undefined;

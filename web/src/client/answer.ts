@@ -8,22 +8,30 @@ import { errorOf } from "./refusal.js";
 import { ensureIdempotencyKey, RequestTemplate } from "./request_template.js";
 import { StreamDriver, type Failure } from "./stream_driver.js";
 
+/** Of recoverStream(). */
 export interface RecoverStreamOptions extends RecoveryOptions {
-  /** A plain object is sent as JSON. */
+  /** An object or an array is sent as JSON, a string as it is. Default: none. */
   readonly body?: object | string | undefined;
+  /** The request's. Where they lack it, `Content-Type` is JSON and `Accept` an event stream. */
   readonly headers?: ConstructorParameters<typeof Headers>[0];
   /** Default: POST with a body, GET without. */
   readonly method?: string | undefined;
+  /** As `fetch` has it. */
   readonly credentials?: "omit" | "same-origin" | "include" | undefined;
   /** Aborting it is a disconnect: the server may go on, and the same key attaches again. */
   readonly signal?: AbortSignal | null | undefined;
 }
 
-/** Iterate it once. Leaving the loop is a disconnect. */
+/**
+ * Iterate it once. Leaving the loop is a disconnect. The iterator throws a TidemarkError where the answer fails, and the
+ * signal's reason where that aborts it.
+ */
 export interface RecoveredAnswer extends AsyncIterable<StreamEvent> {
   /** The answer's text so far. */
   readonly text: string;
+  /** The model's reasoning so far. */
   readonly reasoning: string;
+  /** Where it is. */
   readonly state: StreamState;
   /** How it ended; undefined before that, and after a disconnect. */
   readonly end: EndState | undefined;
@@ -31,7 +39,10 @@ export interface RecoveredAnswer extends AsyncIterable<StreamEvent> {
   readonly endReason: string | undefined;
   /** Requests made. */
   readonly attempts: number;
-  /** Ends the answer for everybody: the server is told to cut the upstream. Resolves when it has answered. */
+  /**
+   * Ends the answer for everybody: the server is told to cut the upstream. Resolves when it has answered; rejects with a
+   * TidemarkError, `stop_refused` or `network_error`, where it could not be told.
+   */
   stop(): Promise<void>;
 }
 
@@ -58,7 +69,10 @@ export const requestRules: Readonly<Record<Exclude<keyof RecoverStreamOptions, "
   ...recoveryRules,
 };
 
-/** Sends the request at once. Throws a TypeError for an option that is not allowed. */
+/**
+ * An answer to iterate, whole whatever happens underneath. Sends the request at once. Throws a TypeError for a URL or an
+ * option that is not allowed.
+ */
 export function recoverStream(url: string | URL, options: RecoverStreamOptions = {}): RecoveredAnswer {
   return new Answer(url, options, "recoverStream");
 }

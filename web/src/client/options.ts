@@ -4,9 +4,11 @@ import { aFunction, numberFrom, oneOf, type Rule } from "../checks.js";
 import { dialects, resumeModes, type RecovererOptions } from "../engine/recoverer.js";
 
 /** An event of the answer: each exactly once and in order, whatever happened underneath. */
-export type StreamEvent = Omit<EventAction, "type">;
-export type Seam = Omit<SeamAction, "type">;
-export type Retry = Omit<RetryAction, "type">;
+export interface StreamEvent extends Omit<EventAction, "type"> {}
+/** A new leg has been joined on. */
+export interface Seam extends Omit<SeamAction, "type"> {}
+/** A leg is lost, and another request will be made. */
+export interface Retry extends Omit<RetryAction, "type"> {}
 
 /** As the global one, whichever library declares it. */
 export type FetchFunction = (
@@ -14,6 +16,7 @@ export type FetchFunction = (
   init?: Parameters<typeof globalThis.fetch>[1],
 ) => ReturnType<typeof globalThis.fetch>;
 
+/** What all forms take. A value that is not allowed, or an option that is not known, is a TypeError at the call. */
 export interface RecoveryOptions extends Omit<RecovererOptions, "path" | "seed"> {
   /**
    * Default true: a POST is given an `Idempotency-Key`, so that making it again attaches to its answer. false: for a
@@ -22,8 +25,11 @@ export interface RecoveryOptions extends Omit<RecovererOptions, "path" | "seed">
   readonly sendIdempotencyKey?: boolean | undefined;
   /** What requests are made with, in place of the global `fetch`. */
   readonly fetch?: FetchFunction | undefined;
+  /** Told every new state; what a listener throws is reported, and breaks nothing. */
   readonly onState?: ((state: StreamState) => void) | undefined;
+  /** Told how each further leg was joined on. */
   readonly onSeam?: ((seam: Seam) => void) | undefined;
+  /** Told of each retry before it is waited for. */
   readonly onRetry?: ((retry: Retry) => void) | undefined;
 }
 

@@ -6,9 +6,14 @@ import { fetchOf, recoveryRules, type FetchFunction, type RecoveryOptions } from
 import { ensureIdempotencyKey, parseObject, RequestTemplate, textOf } from "./request_template.js";
 import { StreamDriver, type Failure } from "./stream_driver.js";
 
+/** Of createRecoveringFetch(). */
 export type RecoveringFetchOptions = RecoveryOptions;
 
-/** Throws a TypeError for an option that is not allowed. */
+/**
+ * A drop-in `fetch`: a streaming POST comes back as one unbroken body, everything else passes through. Throws a TypeError
+ * for an option that is not allowed. What can't be healed is told as `fetch` would: before there is a response, the last
+ * refusal is the response and the last network error is thrown; after that the body fails with a TidemarkError.
+ */
 export function createRecoveringFetch(options: RecoveringFetchOptions = {}): FetchFunction {
   checkOptions("createRecoveringFetch", options, recoveryRules);
   const plainFetch = fetchOf(options);

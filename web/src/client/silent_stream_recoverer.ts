@@ -6,16 +6,23 @@ import { resolveUrl } from "./address.js";
 import { Answer, requestRules, type RecoverStreamOptions } from "./answer.js";
 import type { StreamEvent } from "./options.js";
 
+/** What `onFinish` is given. */
 export interface AnswerSummary {
+  /** The whole text. */
   readonly text: string;
+  /** The model's whole reasoning. */
   readonly reasoning: string;
+  /** How it ended. */
   readonly end: Exclude<EndState, "failed">;
+  /** Why it ended so, in the words of the contract's § 3.3. */
   readonly endReason: string;
+  /** Requests made. */
   readonly attempts: number;
 }
 
 const mayBeAFunction: Rule = [aFunction[0], (value) => value == null || aFunction[1](value)];
 
+/** An answer by callbacks, one at a time. */
 export class SilentStreamRecoverer {
   readonly #url: string | URL;
   readonly #options: Omit<RecoverStreamOptions, "body">;

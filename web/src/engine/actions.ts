@@ -1,7 +1,20 @@
 // What the engine tells its owner to do, as plain objects.
 
+/**
+ * Where a stream is, in the order of a healthy life. `compensating`: the leg is lost, a retry is under way. `merging`: the
+ * new leg is connected, and its first events are being joined on.
+ */
 export type StreamState = "handshaking" | "streaming" | "compensating" | "merging" | "finalized";
+/**
+ * `complete` only after the provider's own terminal marker; `stopped` by stop(), whoever called it; `truncated`: cut, and
+ * could not be continued; `failed`: with a TidemarkError.
+ */
 export type EndState = "complete" | "stopped" | "truncated" | "failed";
+/**
+ * What an event brings. `silence`: nothing (a ping); `progress`: a valid event without content; `text`, `reasoning`,
+ * `refusal`, `tool-fragment`: content; `finish`: why the answer ends; `terminal`: the provider's end marker; `error` and
+ * `challenge`: a refusal within the stream; `malformed`: not of the dialect.
+ */
 export type EventKind =
   | "silence"
   | "progress"
@@ -14,7 +27,13 @@ export type EventKind =
   | "error"
   | "challenge"
   | "malformed";
+/** Why the model ended its answer, in one set of words for all dialects; `none`: this event does not say. */
 export type FinishReason = "none" | "stop" | "length" | "tool-calls" | "content-filter" | "refusal" | "error" | "other";
+/**
+ * Why a leg counts as lost. `http_status`: 429, 502, 503, 504 or 529; `heartbeat_timeout`: no byte for
+ * `heartbeatTimeoutMs`; `stream_interrupted`: its end came without a terminal marker; `sequence_hole`: an event is missing;
+ * `not_event_stream`: a retry was answered with something else.
+ */
 export type LossCause =
   | "network_error"
   | "http_status"
@@ -50,15 +69,19 @@ export interface StateAction {
  */
 export interface EventAction {
   readonly type: "event";
+  /** What it brings. */
   readonly kind: EventKind;
+  /** Why the answer ends; `none` for most events. */
   readonly finish: FinishReason;
   /** The stream's number of this event; -1 for one that has none. */
   readonly seq: number;
   /** Answer text; "" where the event brings none. */
   readonly text: string;
+  /** The model's reasoning; "" where the event brings none. */
   readonly reasoning: string;
   /** The `event` field; undefined where the event names none. */
   readonly name: string | undefined;
+  /** The `data` field, as it came: JSON in most dialects. */
   readonly data: string;
   /** The event as it came, with the blank line that closes it: ready to be handed to another reader. */
   readonly bytes: Uint8Array;
@@ -66,7 +89,9 @@ export interface EventAction {
 /** A new leg has been joined on. */
 export interface SeamAction {
   readonly type: "seam";
+  /** Number of the request that brought it; the first is 1. */
   readonly attempt: number;
+  /** The last event before it; -1: none. */
   readonly afterSeq: number;
   /** Events that the new leg sent again, and that were dropped. */
   readonly duplicates: number;
@@ -82,7 +107,9 @@ export interface RetryAction {
   readonly type: "retry";
   /** Number of the coming attempt. */
   readonly attempt: number;
+  /** Milliseconds till then. */
   readonly delayMs: number;
+  /** Why the leg before it is lost. */
   readonly cause: LossCause;
 }
 export interface FinishedAction {

@@ -14,8 +14,16 @@ export const dialects = [
   "ai-sdk-ui",
   "opaque",
 ] as const;
+/**
+ * What the events look like: `openai-chat`, `openai-responses`, `anthropic-messages`, `gemini`, `seq-delta`, `ai-sdk-ui`,
+ * or `opaque`, where every event with data is content and the end of the body is its end.
+ */
 export type DialectName = (typeof dialects)[number];
 export const resumeModes = ["auto", "tidemark", "seq", "last-event-id", "tail", "none"] as const;
+/**
+ * By what a lost leg is resumed. `tidemark`: the response named a stream. `seq`: `X-Resume-Seq` and fields of the body.
+ * `last-event-id`: the header of that name. `tail`: by the text. `none`: not at all. `auto`: one of the first three.
+ */
 export type ResumeMode = (typeof resumeModes)[number];
 
 /** Defaults as in the contract's § 8. What is allowed is checked before (client/options.ts). */
@@ -24,22 +32,31 @@ export interface RecovererOptions {
   readonly maxRetries?: number | undefined;
   /** The first retry after progress comes after 0 to this many milliseconds. Default 100. */
   readonly firstRetryDelayMs?: number | undefined;
-  /** Further retries: min(base · factor^attempt + U(0, jitter), max). Defaults 1000, 1.8, 400, 8000. */
+  /**
+   * Further retries come after min(base · factor^attempt + U(0, jitter), max) milliseconds; a Retry-After is a lower bound.
+   * Default 1000.
+   */
   readonly baseDelayMs?: number | undefined;
+  /** See `baseDelayMs`; at least 1. Default 1.8. */
   readonly factor?: number | undefined;
+  /** See `baseDelayMs`. Default 400. */
   readonly jitterMs?: number | undefined;
+  /** See `baseDelayMs`. Default 8000. */
   readonly maxDelayMs?: number | undefined;
-  /** A leg without a byte for so long is lost; 0: never. Not judged while the page is hidden. Default 20000. */
+  /**
+   * A leg without a byte for so many milliseconds is lost; 0: never. Not judged while the page is hidden. Default 20000.
+   */
   readonly heartbeatTimeoutMs?: number | undefined;
-  /** A Retry-After longer than this makes the error final. Default 10000. */
+  /** A Retry-After longer than so many milliseconds makes the error final. Default 10000. */
   readonly maxRetryAfterMs?: number | undefined;
   /** A larger event ends the stream: `event_too_large`. Default 4 MiB. */
   readonly maxEventBytes?: number | undefined;
-  /** `auto` goes by the request's path where it tells, else by the first event. */
+  /** `auto`, the default, goes by the request's path where it tells, else by the first event. */
   readonly dialect?: DialectName | "auto" | undefined;
   /**
-   * By what a lost leg is resumed; `auto`: by what the response showed. `tail`, never taken by itself: the request is made
-   * again, with `X-Tail-Fingerprint` and the length of what was received, and what comes back is joined on by its text.
+   * By what a lost leg is resumed; `auto`, the default: by what the response showed, and where it showed nothing only a
+   * request that has brought no content is repeated. `tail`, never taken by itself: the request is made again, with
+   * `X-Tail-Fingerprint` and the length of what was received, and what comes back is joined on by its text.
    */
   readonly resume?: ResumeMode | undefined;
   /** The request's path. */

@@ -4,16 +4,19 @@ import { TidemarkError } from "./error.js";
 import { FrameReader, type SseMemory } from "./frame.js";
 import { loadCore, type Address, type Core } from "./module.js";
 
+/** A server-sent event. */
 export interface SseEvent {
-  /** undefined where the stream names none. */
+  /** Its name; undefined where the stream gives none. */
   readonly event: string | undefined;
+  /** Its data, the lines joined by line feeds. */
   readonly data: string;
   /** The last event id in force. */
   readonly id: string;
 }
 
+/** Of SseParser.create(). */
 export interface SseParserOptions {
-  /** A larger event is a TidemarkError, `event_too_large`. Default: 4 MiB. */
+  /** A larger event is a TidemarkError, `event_too_large`. Default 4 MiB. */
   readonly maxEventBytes?: number | undefined;
 }
 
@@ -25,6 +28,10 @@ export function bytesOf(where: string, bytes: unknown): Uint8Array {
   return new Uint8Array(bytes as ArrayBuffer);
 }
 
+/**
+ * Server-sent events, as the HTML standard has them: bytes in, events out, however the bytes are cut. It holds memory of
+ * the WebAssembly module's: free() it.
+ */
 export class SseParser {
   readonly #core: Core;
   readonly #frame: FrameReader;
@@ -33,7 +40,10 @@ export class SseParser {
   // What later frames refer back to.
   #memory: SseMemory = { id: "", name: "" };
 
-  /** Rejects with a TypeError for an option that is not allowed. */
+  /**
+   * Loads the WebAssembly module where that has not been done. Rejects with a TypeError for an option that is not allowed,
+   * with a TidemarkError, `engine_unavailable`, where the module can't be had.
+   */
   static async create(options: SseParserOptions = {}): Promise<SseParser> {
     checkOptions("SseParser.create", options, { maxEventBytes: numberFrom(1, true) });
     return new SseParser(await loadCore(), options.maxEventBytes);
@@ -54,12 +64,13 @@ export class SseParser {
     return retry < 0 ? undefined : retry;
   }
 
+  /** The last event id in force; "" before the first. */
   get lastEventId(): string {
     return this.#memory.id;
   }
 
   /**
-   * The events that this chunk completes. An event larger than allowed is a TidemarkError, `event_too_large`: thrown in
+   * The events that this chunk completes, in order. Throws a TypeError for what holds no bytes. An event larger than allowed is a TidemarkError, `event_too_large`: thrown in
    * place of that event, after those before it, and by every feed() from then on, until end().
    */
   feed(bytes: ArrayBuffer | ArrayBufferView): Iterable<SseEvent> {

@@ -1,5 +1,5 @@
+/** React 18 and 19: an answer as a hook, and the cursor as a component. @module tidemark/react */
 "use client";
-// React 18 and 19: an answer as a hook, and the cursor as a component.
 import {
   createElement,
   forwardRef,
@@ -22,13 +22,13 @@ import {
 } from "../adapters/stream_store.js";
 import type { StreamState } from "../index.js";
 
-export type { AskOptions, RecoveredStreamOptions, RecoveredStreamState } from "../adapters/stream_store.js";
+export type { AskOptions, RecoveredStreamActions, RecoveredStreamOptions, RecoveredStreamState } from "../adapters/stream_store.js";
 
-/** The same object until something has changed. */
+/** What useRecoveredStream() gives: the same object until something has changed. */
 export interface RecoveredStream extends RecoveredStreamState, RecoveredStreamActions {}
 
 /**
- * Requests nothing before ask(). Renders at most once a frame. What is asked before the component is mounted is sent
+ * Answers of one URL, one at a time. Requests nothing before ask(). Renders at most once a frame. What is asked before the component is mounted is sent
  * once it is; unmounting leaves the answer.
  */
 export function useRecoveredStream(url: string | URL, options: RecoveredStreamOptions = {}): RecoveredStream {
@@ -42,7 +42,9 @@ export function useRecoveredStream(url: string | URL, options: RecoveredStreamOp
   return useMemo(() => ({ ...shown, ask: store.ask, stop: store.stop, abort: store.abort }), [shown, store]);
 }
 
+/** Every other attribute is the element's. */
 export interface TideCursorProps extends HTMLAttributes<HTMLElement> {
+  /** The stream's; "", the default: nothing is shown. */
   readonly state?: StreamState | "" | undefined;
   /** Id of the element whose aria-busy it is; default: the parent. */
   readonly for?: string | undefined;

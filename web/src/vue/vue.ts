@@ -1,4 +1,4 @@
-// Vue 3: an answer as a composable, and the cursor as a component.
+/** Vue 3: an answer as a composable, and the cursor as a component. @module tidemark/vue */
 import {
   computed,
   defineComponent,
@@ -21,14 +21,15 @@ import {
 } from "../adapters/stream_store.js";
 import type { StreamState } from "../index.js";
 
-export type { AskOptions, RecoveredStreamOptions, RecoveredStreamState } from "../adapters/stream_store.js";
+export type { AskOptions, RecoveredStreamActions, RecoveredStreamOptions, RecoveredStreamState } from "../adapters/stream_store.js";
 
+/** What useRecoveredStream() gives: the facts as computed refs, and the functions. */
 export type RecoveredStream = {
   readonly [Name in keyof RecoveredStreamState]: ComputedRef<RecoveredStreamState[Name]>;
 } & RecoveredStreamActions;
 
 /**
- * Requests nothing before ask(), and nothing at all in a component that a server renders. Changes at most once a frame.
+ * Answers of one URL, one at a time. Requests nothing before ask(), and nothing at all in a component that a server renders. Changes at most once a frame.
  * The end of the scope (a component's unmounting) leaves the answer.
  */
 export function useRecoveredStream(
@@ -56,7 +57,9 @@ export function useRecoveredStream(
   };
 }
 
+/** Every other attribute is the element's. */
 export interface TideCursorProps {
+  /** The stream's; "", the default: nothing is shown. */
   readonly state?: StreamState | "" | undefined;
   /** Id of the element whose aria-busy it is; default: the parent. */
   readonly for?: string | undefined;
