@@ -1,8 +1,12 @@
-// <tide-cursor state="…">: the caret at the end of an answer. Importing this module defines the element.
-//
-// How it looks is cursor.css's. It says nothing to a screen reader; only the element that it is bound to (the one that
-// its `for` attribute names by id, else its parent, or the host of the shadow root that it is in) carries aria-busy
-// while an answer is under way.
+/**
+ * `<tide-cursor state="…">`: the caret at the end of an answer. Importing this module defines the element.
+ *
+ * How it looks is cursor.css's. It says nothing to a screen reader; only the element that it is bound to (the one that
+ * its `for` attribute names by id, else its parent, or the host of the shadow root that it is in) carries aria-busy
+ * while an answer is under way.
+ *
+ * @module tidemark/cursor
+ */
 import type { StreamState } from "../engine/actions.js";
 
 const busyStates: readonly string[] = ["handshaking", "streaming", "compensating", "merging"] satisfies StreamState[];
@@ -19,19 +23,24 @@ interface Host {
 }
 const hosts = new WeakMap<Element, Host>();
 
+/** The element. Its attributes: `state`, and `for`, the id of the element that it is bound to. */
 export class TideCursor extends Base {
+  /** @internal */
   static readonly observedAttributes = ["state", "for"];
 
   // The element whose aria-busy is this cursor's, too.
   #bound: Element | undefined;
 
+  /** The stream's state, as the attribute; "" where there is none: then nothing is shown. */
   get state(): StreamState | "" {
     return (this.getAttribute("state") ?? "") as StreamState | "";
   }
+  /** Sets the attribute. */
   set state(state: StreamState | "") {
     this.setAttribute("state", state);
   }
 
+  /** @internal */
   connectedCallback(): void {
     // Set before the element was defined, it would hide the accessor for good.
     if (Object.hasOwn(this, "state")) {
@@ -42,9 +51,11 @@ export class TideCursor extends Base {
     this.setAttribute("aria-hidden", "true");
     this.#bind();
   }
+  /** @internal */
   disconnectedCallback(): void {
     this.#release();
   }
+  /** @internal */
   attributeChangedCallback(): void {
     if (this.isConnected) this.#bind();
   }

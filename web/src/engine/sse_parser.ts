@@ -70,8 +70,9 @@ export class SseParser {
   }
 
   /**
-   * The events that this chunk completes, in order. Throws a TypeError for what holds no bytes. An event larger than allowed is a TidemarkError, `event_too_large`: thrown in
-   * place of that event, after those before it, and by every feed() from then on, until end().
+   * The events that this chunk completes, in order. Throws a TypeError for what holds no bytes. An event larger than
+   * allowed is a TidemarkError, `event_too_large`: thrown in place of that event, after those before it, and by every
+   * feed() from then on, until end().
    */
   feed(bytes: ArrayBuffer | ArrayBufferView): Iterable<SseEvent> {
     const handle = this.#live();

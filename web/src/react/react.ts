@@ -28,8 +28,8 @@ export type { AskOptions, RecoveredStreamActions, RecoveredStreamOptions, Recove
 export interface RecoveredStream extends RecoveredStreamState, RecoveredStreamActions {}
 
 /**
- * Answers of one URL, one at a time. Requests nothing before ask(). Renders at most once a frame. What is asked before the component is mounted is sent
- * once it is; unmounting leaves the answer.
+ * Answers of one URL, one at a time. Requests nothing before ask(). Renders at most once a frame. What is asked before the
+ * component is mounted is sent once it is; unmounting leaves the answer.
  */
 export function useRecoveredStream(url: string | URL, options: RecoveredStreamOptions = {}): RecoveredStream {
   const latest = useRef<Settings>({ url, options });
@@ -50,7 +50,7 @@ export interface TideCursorProps extends HTMLAttributes<HTMLElement> {
   readonly for?: string | undefined;
 }
 
-/** <tide-cursor>, defined once one is mounted. Its looks are tidemark/cursor.css's. */
+/** `<tide-cursor>`, defined once one is mounted. Its looks are tidemark/cursor.css's. */
 export const TideCursor: ForwardRefExoticComponent<TideCursorProps & RefAttributes<HTMLElement>> = forwardRef<
   HTMLElement,
   TideCursorProps

@@ -29,8 +29,8 @@ export type RecoveredStream = {
 } & RecoveredStreamActions;
 
 /**
- * Answers of one URL, one at a time. Requests nothing before ask(), and nothing at all in a component that a server renders. Changes at most once a frame.
- * The end of the scope (a component's unmounting) leaves the answer.
+ * Answers of one URL, one at a time. Requests nothing before ask(), and nothing at all in a component that a server
+ * renders. Changes at most once a frame. The end of the scope (a component's unmounting) leaves the answer.
  */
 export function useRecoveredStream(
   url: MaybeRefOrGetter<string | URL>,
@@ -65,7 +65,7 @@ export interface TideCursorProps {
   readonly for?: string | undefined;
 }
 
-/** <tide-cursor>, defined once one is mounted. Its looks are tidemark/cursor.css's. */
+/** `<tide-cursor>`, defined once one is mounted. Its looks are tidemark/cursor.css's. */
 export const TideCursor = defineComponent({
   name: "TideCursor",
   props: { state: String, for: String },
