@@ -1,6 +1,8 @@
 // Heartbeat.
 #include "core/liveness/heartbeat.hpp"
 
+#include <algorithm>
+
 namespace tidemark::liveness {
 
 void Heartbeat::start(TimeMs now) {
@@ -16,7 +18,7 @@ void Heartbeat::pause() { paused_ = true; }
 
 void Heartbeat::resume(TimeMs now) {
   paused_ = false;
-  last_ = now;
+  give_grace(now);
 }
 
 TimeMs Heartbeat::deadline() const {
@@ -27,10 +29,12 @@ bool Heartbeat::expired(TimeMs now) {
   const TimeMs due = deadline();
   if (due == kNever || now < due) return false;
   if (now - due > timeout_ms_) {
-    last_ = now;
+    give_grace(now);
     return false;
   }
   return true;
 }
+
+void Heartbeat::give_grace(TimeMs now) { last_ = std::max(last_, now - timeout_ms_ + std::min(timeout_ms_, kGraceMs)); }
 
 }  // namespace tidemark::liveness

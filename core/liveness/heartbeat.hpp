@@ -5,10 +5,13 @@
 
 namespace tidemark::liveness {
 
-/// Judges only while running and not paused. A pause (a hidden page) and late timers (a sleeping phone) never count as
-/// silence: after either, a full timeout starts anew.
+/// Judges only while running and not paused. After a pause (a hidden page) and late timers (a sleeping phone) bytes may
+/// be waiting that nobody has read yet: a leg that has been silent for the timeout is then given kGraceMs to hand them
+/// over.
 class Heartbeat {
  public:
+  static constexpr TimeMs kGraceMs = 2000;
+
   /// timeout 0: never judges.
   explicit Heartbeat(TimeMs timeout_ms) : timeout_ms_(timeout_ms) {}
 
@@ -20,11 +23,13 @@ class Heartbeat {
 
   /// kNever while stopped or paused.
   TimeMs deadline() const;
-  /// True when the leg is to be given up. Called much later than the deadline (more than one timeout), it gives the leg
-  /// one more timeout instead: the machine slept, and bytes may be waiting.
+  /// True when the leg is to be given up. Called later than the deadline by more than one timeout, it gives the leg its
+  /// grace instead: the machine slept.
   bool expired(TimeMs now);
 
  private:
+  void give_grace(TimeMs now);
+
   TimeMs timeout_ms_;
   TimeMs last_ = 0;
   bool running_ = false;

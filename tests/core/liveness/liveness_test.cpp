@@ -1,4 +1,6 @@
 // Heartbeat and deadlines.
+#include <algorithm>
+
 #include "core/liveness/deadlines.hpp"
 #include "core/liveness/heartbeat.hpp"
 #include "tests/catch.hpp"
@@ -65,7 +67,26 @@ TEST_CASE("a timeout beyond all time never comes", "[heartbeat]") {
   CHECK_FALSE(heartbeat.expired(kNever - 1));
 }
 
-TEST_CASE("a timer that comes much too late gives the leg another timeout", "[heartbeat]") {
+TEST_CASE("what was silent before a pause stays so, with a grace where the timeout is longer than that",
+          "[heartbeat]") {
+  constexpr TimeMs kTimeout = 20000;
+  for (const TimeMs length : {TimeMs{0}, TimeMs{17999}, TimeMs{18000}, TimeMs{18001}, TimeMs{900000}}) {
+    Heartbeat heartbeat(kTimeout);
+    heartbeat.start(0);
+    heartbeat.pause();
+    heartbeat.resume(length);
+    CHECK(heartbeat.deadline() == std::max(kTimeout, length + Heartbeat::kGraceMs));
+  }
+  // Bytes that come within the grace are life as ever.
+  Heartbeat woken(kTimeout);
+  woken.start(0);
+  CHECK_FALSE(woken.expired(900000));
+  CHECK(woken.deadline() == 902000);
+  woken.beat(901000);
+  CHECK(woken.deadline() == 921000);
+}
+
+TEST_CASE("a timer that comes much too late gives a short timeout once more", "[heartbeat]") {
   Heartbeat heartbeat(100);
   heartbeat.start(0);
   CHECK_FALSE(heartbeat.expired(5000));

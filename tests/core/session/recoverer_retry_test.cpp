@@ -175,10 +175,10 @@ TEST_CASE("no heartbeat is judged while the page is hidden, nor on a timer that 
   hand.recoverer.handle_timeout(500000);
   CHECK(hand.recoverer.state() == RecovererState::Streaming);
   hand.recoverer.set_hidden(600000, false);
-  CHECK(hand.recoverer.next_deadline() == 620000);
+  CHECK(hand.recoverer.next_deadline() == 602000);
   hand.recoverer.handle_timeout(900000);  // the machine slept
   CHECK(hand.recoverer.state() == RecovererState::Streaming);
-  CHECK(hand.recoverer.next_deadline() == 920000);
+  CHECK(hand.recoverer.next_deadline() == 902000);
 
   // A leg that is connected while hidden is not judged either.
   hand.bytes(900001, kDelta0);
