@@ -16,14 +16,14 @@ const keys = {
 };
 
 /**
- * Each is `(dialect) => (chunks) => text`. `engine` and `parser` (an SseParser) are the
- * package's, `createParser` is eventsource-parser's.
+ * Each is `(dialect) => (chunks) => text`. `createRecoverer` and `parser` (an SseParser) are
+ * the package's, `createParser` is eventsource-parser's.
  */
-export function contestants({ engine, parser, createParser }) {
+export function contestants({ createRecoverer, parser, createParser }) {
   return {
     // The client leg as the package drives it: events with their meaning, watched over for resuming.
     tidemark: (dialect) => (chunks) => {
-      const recoverer = engine.createRecoverer({ dialect, seed: 1, maxRetries: 0 });
+      const recoverer = createRecoverer({ dialect, seed: 1, maxRetries: 0 });
       recoverer.start(0);
       recoverer.handleResponse(0, 1, eventStream);
       let text = "";

@@ -35,7 +35,9 @@ await require("esbuild").build({
   stdin: {
     contents: `
       export { measure } from "./bench/web/measure.mjs";
-      export { loadEngine } from "./web/src/engine/engine.ts";
+      import { loadCore } from "./web/src/engine/module.ts";
+      import { Recoverer } from "./web/src/engine/recoverer.ts";
+      export const recoverers = async () => { const core = await loadCore(); return (options) => new Recoverer(core, options); };
       export { SseParser } from "./web/src/engine/sse_parser.ts";
       export { createParser } from "eventsource-parser";`,
     resolveDir: path("."),
@@ -50,8 +52,8 @@ await require("esbuild").build({
 await copyFile(process.env.TIDEMARK_WASM ?? path("build/wasm/tidemark_core.wasm"), new URL("tidemark_core.wasm", directory));
 
 async function inNode(streams) {
-  const { measure, loadEngine, SseParser, createParser } = await import(new URL("bench.mjs", directory).href);
-  return measure(streams, { engine: await loadEngine(), parser: await SseParser.create(), createParser }, { rounds });
+  const { measure, recoverers, SseParser, createParser } = await import(new URL("bench.mjs", directory).href);
+  return measure(streams, { createRecoverer: await recoverers(), parser: await SseParser.create(), createParser }, { rounds });
 }
 
 async function inBrowser(streams) {
@@ -78,9 +80,9 @@ async function inBrowser(streams) {
     const plain = streams.map(({ chunks, ...rest }) => ({ ...rest, chunks: chunks.map((chunk) => Array.from(chunk)) }));
     return await page.evaluate(
       async ([all, rounds]) => {
-        const { measure, loadEngine, SseParser, createParser } = await import("/bench.mjs");
+        const { measure, recoverers, SseParser, createParser } = await import("/bench.mjs");
         const streams = all.map(({ chunks, ...rest }) => ({ ...rest, chunks: chunks.map((chunk) => Uint8Array.from(chunk)) }));
-        return measure(streams, { engine: await loadEngine(), parser: await SseParser.create(), createParser }, { rounds });
+        return measure(streams, { createRecoverer: await recoverers(), parser: await SseParser.create(), createParser }, { rounds });
       },
       [plain, rounds],
     );

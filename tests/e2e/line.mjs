@@ -1,4 +1,4 @@
-// A connection between browser and proxy that can be cut.
+// A connection between browser and proxy that can be cut, or go dead.
 import { connect, createServer } from "node:net";
 import { once } from "node:events";
 
@@ -8,7 +8,7 @@ export async function listening(server) {
   return `http://127.0.0.1:${server.address().port}`;
 }
 
-/** A line to `target` that can be cut. */
+/** A line to `target` that can be cut, or go dead. */
 export async function openLine(target) {
   const { hostname: host, port } = new URL(target);
   const sockets = new Set();
@@ -27,5 +27,9 @@ export async function openLine(target) {
   const cut = () => {
     for (const socket of sockets) socket.destroy();
   };
-  return { address: await listening(server), cut, close: () => (cut(), server.close()) };
+  // Nothing passes any more on what is open, and nobody is told.
+  const hold = () => {
+    for (const socket of sockets) socket.unpipe().pause();
+  };
+  return { address: await listening(server), cut, hold, close: () => (cut(), server.close()) };
 }

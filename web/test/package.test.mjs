@@ -27,6 +27,12 @@ test("it holds what runs, types and a README, and nothing else", async () => {
   }
 });
 
+test("the adapter for React says that it is for clients", async () => {
+  for (const name of ["react", "inline_react"]) {
+    assert.match(await readFile(new URL(`dist/${name}.js`, root), "utf8"), /^"use client";/);
+  }
+});
+
 test("before it is built it can't be packed", async () => {
   const folder = await mkdtemp(join(tmpdir(), "tidemark-package-"));
   try {

@@ -96,6 +96,23 @@ test("after the response the final failure errors the body", () =>
     });
   }));
 
+test("and only when all that came before it is read, however late", () =>
+  withServer([(answer) => answer.head(200).send(events.slice(0, 3).join("")).reset()], async ({ url }) => {
+    let response;
+    await new Promise((over) => {
+      const recovering = createRecoveringFetch({ ...fast, maxRetries: 0, onState: (state) => state === "finalized" && over() });
+      response = recovering(`${url}/v1/chat/completions`, post());
+    });
+    const got = [];
+    await assert.rejects(
+      async () => {
+        for await (const bytes of (await response).body) got.push(bytes);
+      },
+      { name: "TidemarkError", code: "stream_interrupted" },
+    );
+    assert.equal(Buffer.concat(got).toString(), events.slice(0, 3).join(""));
+  }));
+
 test("an error event of the stream ends the body as it came", () => {
   const stream = `data: {"error":{"message":"m","type":"server_error","code":"boom","param":null}}\n\n`;
   return withServer([(answer) => answer.head().send(stream).end()], async ({ url }) => {

@@ -3,6 +3,7 @@ import type { EndState, StreamState } from "../engine/actions.js";
 import { TidemarkError } from "../engine/error.js";
 import { aPayload, check, checkOptions, oneOf, payloadText, type Rule } from "../checks.js";
 import { resolveUrl } from "./address.js";
+import { keptAnswer } from "./kept_answer.js";
 import { fetchOf, recoveryRules, type FetchFunction, type RecoveryOptions, type StreamEvent } from "./options.js";
 import { errorOf } from "./refusal.js";
 import { ensureIdempotencyKey, RequestTemplate } from "./request_template.js";
@@ -33,6 +34,11 @@ export interface RecoveredAnswer extends AsyncIterable<StreamEvent> {
   readonly reasoning: string;
   /** Where it is. */
   readonly state: StreamState;
+  /**
+   * Its name at the proxy; undefined: none that is known. Another tab of the same user follows it by
+   * `recoverStream("/tidemark/streams/" + stream)`, wherever the proxy is.
+   */
+  readonly stream: string | undefined;
   /** How it ended; undefined before that, and after a disconnect. */
   readonly end: EndState | undefined;
   /** Why it ended so: contract § 3.3's words, or the error's code. */
@@ -89,8 +95,7 @@ export class Answer implements RecoveredAnswer {
   reasoning = "";
   end: EndState | undefined;
   endReason: string | undefined;
-  // The name under which the server keeps this answer; undefined: it keeps none, as far as known.
-  #stream: string | undefined;
+  stream: string | undefined;
 
   // Events not yet taken. Once #ended, none is added.
   #waiting: StreamEvent[] = [];
@@ -113,7 +118,6 @@ export class Answer implements RecoveredAnswer {
       if (!headers.has("Content-Type")) headers.set("Content-Type", "application/json");
     }
     if (!headers.has("Accept")) headers.set("Accept", "text/event-stream");
-    if (verb === "POST" && recovery.sendIdempotencyKey !== false) ensureIdempotencyKey(headers);
     const whole = resolveUrl(where, url);
     this.#template = new RequestTemplate(
       whole.href,
@@ -122,11 +126,13 @@ export class Answer implements RecoveredAnswer {
       headers,
       payloadText(body),
     );
+    const kept = keptAnswer(recovery, this.#template);
+    if (verb === "POST" && recovery.sendIdempotencyKey !== false) ensureIdempotencyKey(headers, kept?.found?.[0]);
     this.#fetch = fetchOf(recovery);
     this.#signal = signal ?? undefined;
     this.#driver = new StreamDriver(this.#template, recovery, {
       opened: (response) => {
-        this.#stream = response.headers.get("Tidemark-Stream") ?? undefined;
+        this.stream = response.headers.get("Tidemark-Stream") ?? undefined;
       },
       event: (event) => {
         this.text += event.text;
@@ -142,9 +148,9 @@ export class Answer implements RecoveredAnswer {
       failed: (failure) => void this.#fail(failure),
       roomForMore: () =>
         this.#waiting.length < maxWaitingEvents ? undefined : new Promise((resolve) => (this.#taken = resolve)),
-    });
+    }, kept);
     // Until the response says otherwise: the server may know the key already.
-    this.#stream = headers.get("Idempotency-Key") ?? undefined;
+    this.stream = headers.get("Idempotency-Key") ?? kept?.found?.[0];
     if (signal?.aborted) {
       this.#driver.abort();
       this.#close(signal.reason);
@@ -163,12 +169,12 @@ export class Answer implements RecoveredAnswer {
 
   async stop(): Promise<void> {
     if (this.#ended) return;
-    const stream = this.#stream;
+    const { stream } = this;
     this.#driver.stop();
     if (stream === undefined) return;
     const headers = new Headers(this.#template.headers);
     headers.delete("Idempotency-Key");
-    const response = await this.#fetch(new URL(`/tidemark/streams/${encodeURIComponent(stream)}`, this.#template.url).href, {
+    const response = await this.#fetch(this.#template.streamUrl(stream), {
       ...this.#template.settings,
       method: "DELETE",
       headers,

@@ -23,6 +23,12 @@ export interface RecoveryOptions extends Omit<RecovererOptions, "path" | "seed">
    * server of another origin that does not allow this header; a request that is repeated is then a new one.
    */
   readonly sendIdempotencyKey?: boolean | undefined;
+  /**
+   * A request that asks for a stream is remembered by the tab for as long as its answer is not over. Made again (after a
+   * reload or a crash: the same URL, body and Authorization), it gets the same answer, from its beginning, out of the
+   * proxy's log; where that is gone it fails, and the next one asks anew. Without a sessionStorage nothing is remembered.
+   */
+  readonly persist?: "session" | undefined;
   /** What requests are made with, in place of the global `fetch`. */
   readonly fetch?: FetchFunction | undefined;
   /** Told every new state; what a listener throws is reported, and breaks nothing. */
@@ -46,6 +52,7 @@ export const recoveryRules: Readonly<Record<keyof RecoveryOptions, Rule>> = {
   dialect: oneOf("auto", ...dialects),
   resume: oneOf(...resumeModes),
   sendIdempotencyKey: oneOf(true, false),
+  persist: oneOf("session"),
   fetch: aFunction,
   onState: aFunction,
   onSeam: aFunction,

@@ -1,5 +1,8 @@
 // What the page knows about its connection and its visibility. Without a page (Node, some workers): nothing.
 
+/** As far as the browser knows: what is asked for now would fail. */
+export const isOffline = (): boolean => (globalThis as { readonly navigator?: Navigator }).navigator?.onLine === false;
+
 export interface PageListener {
   /** A good moment for a retry that waits. */
   wake(): void;

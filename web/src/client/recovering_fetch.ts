@@ -2,6 +2,7 @@
 import { checkOptions } from "../checks.js";
 import { crossOriginHint } from "./address.js";
 import { concatenated, readAtMost } from "./bytes.js";
+import { keptAnswer, type KeptAnswer } from "./kept_answer.js";
 import { fetchOf, recoveryRules, type FetchFunction, type RecoveryOptions } from "./options.js";
 import { ensureIdempotencyKey, parseObject, RequestTemplate, textOf } from "./request_template.js";
 import { StreamDriver, type Failure } from "./stream_driver.js";
@@ -23,13 +24,14 @@ export function createRecoveringFetch(options: RecoveringFetchOptions = {}): Fet
     if (template === undefined) return plainFetch(...passed!);
     const { url, headers } = template;
     signal?.throwIfAborted();
-    if (named && options.sendIdempotencyKey !== false) ensureIdempotencyKey(headers);
-    if (streaming) return recover(template, options, signal);
+    const kept = streaming ? keptAnswer(options, template) : undefined;
+    if (named && options.sendIdempotencyKey !== false) ensureIdempotencyKey(headers, kept?.found?.[0]);
+    if (streaming) return recover(template, options, signal, kept);
     try {
       const response = await plainFetch(...template.fetchCall(signal));
       // Only the response tells whether it is a stream.
       const stream = response.ok && isEventStream(response.headers.get("Content-Type"));
-      return stream ? await recover(template, options, signal, response) : response;
+      return stream ? await recover(template, options, signal, undefined, response) : response;
     } catch (error) {
       throw error instanceof TypeError ? withHint(error, error.message + crossOriginHint(url, headers)) : error;
     }
@@ -95,14 +97,15 @@ function recover(
   template: RequestTemplate,
   options: RecoveryOptions,
   signal: AbortSignal | null,
+  kept: KeptAnswer | undefined,
   open?: Response,
 ): Promise<Response> {
   return new Promise<Response>((resolve, reject) => {
     // undefined: no leg has been answered with a stream yet.
     let body: ReadableByteStreamController | undefined;
     let blocks: Uint8Array[] = [];
-    // Lets the network go on; there while it waits for the reader.
-    let pulled: (() => void) | undefined;
+    // Lets the network go on, once it has waited for the reader.
+    let pulled: (() => unknown) | undefined;
 
     const onAbort = () => {
       driver.abort();
@@ -132,10 +135,7 @@ function recover(
           start: (controller: ReadableByteStreamController) => {
             body = controller;
           },
-          pull: () => {
-            pulled?.();
-            pulled = undefined;
-          },
+          pull: () => pulled?.(),
           cancel: () => {
             driver.abort();
             over();
@@ -165,9 +165,13 @@ function recover(
         if (body === undefined) return settle(failure, resolve, reject);
         // The stream has said itself what happened: it ends as the server ended it.
         if (failure.inBand) close();
-        else body.error(failure.error);
+        else {
+          // An error would empty the queue: it waits until what has come is read.
+          pulled = () => body!.desiredSize === highWaterMark && body!.error(failure.error);
+          pulled();
+        }
       },
-    });
+    }, kept);
     signal?.addEventListener("abort", onAbort);
     driver.start(open);
   });

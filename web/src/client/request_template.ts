@@ -1,5 +1,6 @@
 // The page's request, kept so that it can be made again, with what a resume adds.
 import type { ConnectAction } from "../engine/actions.js";
+import { encoder } from "../engine/utf8.js";
 import type { FetchFunction } from "./options.js";
 
 /** Everything but the body, the headers and the signal, which differ from leg to leg. */
@@ -30,6 +31,29 @@ export class RequestTemplate {
     this.#body = body;
   }
 
+  /** undefined where the body is no text. */
+  get text(): string | undefined {
+    return this.#body === undefined ? "" : textOf(this.#body);
+  }
+
+  /** Where the server has an answer by its name (contract § 3.2). */
+  streamUrl(stream: string): string {
+    return new URL(`/tidemark/streams/${encodeURIComponent(stream)}`, this.url).href;
+  }
+
+  /** What follows the answer that this request has begun, from its first event; refused where it is gone. */
+  follow(stream: string, epoch: string): RequestTemplate {
+    const headers = new Headers(this.headers);
+    headers.delete("Idempotency-Key");
+    headers.delete("Content-Type");
+    headers.set("Accept", "text/event-stream");
+    headers.set("X-Resume-Seq", "-1");
+    headers.set("Tidemark-Epoch", epoch);
+    const { credentials } = this.#target as Request;
+    const settings = { credentials, ...this.settings, method: "GET" } as RequestSettings;
+    return new RequestTemplate(this.streamUrl(stream), this.url, settings, headers, undefined);
+  }
+
   /** As the page made it, with what a resume adds. */
   fetchCall(signal: AbortSignal | null, resume?: ConnectAction): Parameters<FetchFunction> {
     const headers = new Headers(this.headers);
@@ -38,8 +62,6 @@ export class RequestTemplate {
     return [this.#target, { ...this.settings, headers, signal, body: body ?? null }];
   }
 }
-
-const encoder = new TextEncoder();
 
 /** Headers hold bytes, one a character: an id is sent in UTF-8, as browsers send it. */
 const byteString = (text: string): string =>
@@ -79,9 +101,9 @@ export function parseObject(text: string | undefined): Record<string, unknown> |
 }
 
 /** Gives the answer a name, so that making the request again attaches to it instead of asking twice (contract § 3.1). */
-export function ensureIdempotencyKey(headers: Headers): void {
+export function ensureIdempotencyKey(headers: Headers, known?: string): void {
   if (headers.has("Idempotency-Key")) return;
   // Not randomUUID, which is there in secure contexts only.
   const digits = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0"));
-  headers.set("Idempotency-Key", digits.join(""));
+  headers.set("Idempotency-Key", known ?? digits.join(""));
 }

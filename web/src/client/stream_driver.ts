@@ -1,11 +1,12 @@
 // Carries out the recoverer's orders: requests, timers, the page's signals. One driver, one answer.
 import type { Action, ConnectAction, EndState, FailedAction, StreamState } from "../engine/actions.js";
-import { loadEngine, type Engine } from "../engine/engine.js";
 import { TidemarkError } from "../engine/error.js";
-import type { Recoverer } from "../engine/recoverer.js";
+import { loadCore, type Core } from "../engine/module.js";
+import { Recoverer } from "../engine/recoverer.js";
 import { crossOriginHint } from "./address.js";
+import type { KeptAnswer, Note } from "./kept_answer.js";
 import { fetchOf, type FetchFunction, type RecoveryOptions, type StreamEvent } from "./options.js";
-import { watchPage } from "./page_signals.js";
+import { isOffline, watchPage } from "./page_signals.js";
 import type { RequestTemplate } from "./request_template.js";
 import { tell } from "./tell.js";
 
@@ -54,10 +55,16 @@ export class StreamDriver {
   attempts = 0;
   state: StreamState = "handshaking";
 
-  readonly #template: RequestTemplate;
+  #template: RequestTemplate;
   readonly #options: RecoveryOptions;
   readonly #owner: DriverOwner;
   readonly #fetch: FetchFunction;
+
+  // What the tab remembers of this answer, where it shall, and what that is now.
+  readonly #kept: KeptAnswer | undefined;
+  #note: Note | undefined;
+  // The watermark before a reload; undefined: there was none, or it has been told.
+  #before: number | undefined;
 
   // undefined before the module is there, and after the end.
   #recoverer: Recoverer | undefined;
@@ -80,13 +87,17 @@ export class StreamDriver {
   #unwatchPage: (() => void) | undefined;
   // The heartbeat is not judged while either holds.
   #pageHidden = false;
-  #ownerIsFull = false;
+  // The owner has no room, or there is no network.
+  #paused = false;
+  // Ends the wait for a network; there while it lasts.
+  #online: (() => void) | undefined;
 
-  constructor(template: RequestTemplate, options: RecoveryOptions, owner: DriverOwner) {
+  constructor(template: RequestTemplate, options: RecoveryOptions, owner: DriverOwner, kept?: KeptAnswer) {
     this.#template = template;
     this.#options = options;
     this.#owner = owner;
     this.#fetch = fetchOf(options);
+    this.#kept = kept;
   }
 
   /**
@@ -94,16 +105,24 @@ export class StreamDriver {
    * request whose answer nobody can read costs its money all the same. `open`: it has been answered already.
    */
   start(open?: Response): void {
+    const [stream, epoch, watermark = -1] = this.#kept?.found ?? [];
+    const name = this.#template.headers.get("Idempotency-Key") ?? stream;
+    if (epoch !== undefined && name === stream) {
+      this.#template = this.#template.follow(stream!, epoch);
+      this.#before = watermark;
+    } else if (name !== undefined) {
+      this.#kept?.keep([name]);
+    }
     if (open) {
       const reader = open.body?.getReader();
       this.#leg = { attempt: 1, controller: new AbortController(), response: Promise.resolve(open), reader };
     } else if (!engineMissing) {
       this.#leg = this.#request(1);
     }
-    loadEngine().then(
-      (engine) => {
+    loadCore().then(
+      (core) => {
         engineMissing = false;
-        this.#begin(engine);
+        this.#begin(core);
       },
       (error: TidemarkError) => {
         engineMissing = true;
@@ -131,6 +150,7 @@ export class StreamDriver {
     if (this.#recoverer !== undefined) return this.#input((recoverer) => recoverer.stop(now()));
     this.#close();
     this.#enter("finalized");
+    this.#kept?.keep();
     this.#owner.finished("stopped", "client-stop");
   }
 
@@ -139,12 +159,15 @@ export class StreamDriver {
     tell(this.#options.onState, state);
   }
 
-  #begin(engine: Engine): void {
+  #begin(core: Core): void {
     if (this.#over) return;
     const { url } = this.#template;
-    this.#recoverer = engine.createRecoverer({ ...this.#options, path: url.pathname });
+    this.#recoverer = new Recoverer(core, { ...this.#options, path: url.pathname });
     this.#unwatchPage = watchPage({
-      wake: () => this.#input((recoverer) => recoverer.wake(now())),
+      wake: () => {
+        if (!isOffline()) this.#online?.();
+        this.#input((recoverer) => recoverer.wake(now()));
+      },
       hidden: (hidden) => {
         this.#pageHidden = hidden;
         this.#judgeHeartbeat();
@@ -184,6 +207,7 @@ export class StreamDriver {
         this.#enter(action.state);
         break;
       case "event":
+        if (this.#note && action.seq >= 0) this.#note[2] = action.seq;
         this.#owner.event(action);
         break;
       case "seam":
@@ -195,6 +219,7 @@ export class StreamDriver {
       case "finished":
         this.#owner.flushed?.();
         this.#close();
+        this.#kept?.keep();
         this.#owner.finished(action.end, action.reason);
         break;
       case "failed":
@@ -218,7 +243,17 @@ export class StreamDriver {
     const controller = new AbortController();
     this.attempts = attempt;
     // A fetch that throws instead of rejecting is a lost leg all the same.
-    const response = (async () => this.#fetch(...this.#template.fetchCall(controller.signal, resume)))();
+    const response = (async () => {
+      for (;;) {
+        try {
+          return await this.#fetch(...this.#template.fetchCall(controller.signal, resume));
+        } catch (error) {
+          // Without a network it says nothing of the server: the retry is made once more, as soon as there is one.
+          if (attempt === 1 || !isOffline()) throw error;
+          await this.#pause(new Promise((online) => (this.#online = online)));
+        }
+      }
+    })();
     // Looked at in #follow(), which may come later.
     response.catch(() => {});
     return { attempt, controller, response };
@@ -235,11 +270,11 @@ export class StreamDriver {
       // Refused, or left to the owner.
       if (leg !== this.#leg) return;
       this.#unread = undefined;
-      this.#owner.opened?.(response);
+      this.#opened(response);
       leg.reader ??= response.body?.getReader();
       for (;;) {
         const room = this.#owner.roomForMore();
-        if (room !== undefined) await this.#waitForRoom(room);
+        if (room !== undefined) await this.#pause(room);
         if (leg !== this.#leg) break;
         const chunk = await leg.reader?.read();
         if (leg !== this.#leg) break;
@@ -248,6 +283,7 @@ export class StreamDriver {
           break;
         }
         this.#input((recoverer) => recoverer.handleBytes(now(), attempt, chunk.value));
+        if (!this.#over) this.#kept?.keep(this.#note);
         this.#owner.flushed?.();
       }
     } catch (error) {
@@ -257,17 +293,31 @@ export class StreamDriver {
     }
   }
 
-  async #waitForRoom(room: Promise<void>): Promise<void> {
-    this.#ownerIsFull = true;
+  #opened(response: Response): void {
+    const { headers } = response;
+    const stream = headers.get("Tidemark-Stream");
+    // Nobody else has a log that it could be had from.
+    this.#note = stream === null ? undefined : [stream, headers.get("Tidemark-Epoch")!];
+    this.#kept?.keep(this.#note);
+    const afterSeq = this.#before;
+    this.#before = undefined;
+    if (afterSeq !== undefined) {
+      tell(this.#options.onSeam, { attempt: this.attempts, afterSeq, duplicates: 0, kind: "restored", trimmed: 0 });
+    }
+    this.#owner.opened?.(response);
+  }
+
+  async #pause(over: Promise<void>): Promise<void> {
+    this.#paused = true;
     this.#judgeHeartbeat();
-    await room;
-    this.#ownerIsFull = false;
+    await over;
+    this.#paused = false;
     this.#judgeHeartbeat();
   }
 
   // Bytes that nobody asked for can't be missed.
   #judgeHeartbeat(): void {
-    this.#input((recoverer) => recoverer.setHidden(now(), this.#pageHidden || this.#ownerIsFull));
+    this.#input((recoverer) => recoverer.setHidden(now(), this.#pageHidden || this.#paused));
   }
 
   #disconnect(attempt: number): void {
@@ -295,6 +345,8 @@ export class StreamDriver {
       attempts: action.attempts,
       cause: thrown,
     });
+    // Where the server has refused it, or the model has, there is nothing to come back to.
+    if (action.inBand || action.status! < 429) this.#kept?.keep();
     // A response that is handed on must not be aborted with its leg.
     if (response !== undefined) this.#leg = undefined;
     this.#close();

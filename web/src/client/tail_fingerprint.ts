@@ -1,6 +1,7 @@
-// Contract § 3.4: which text somebody has received, in 16 hex digits.
+// The fingerprint of a text that a page has received.
 import { check } from "../checks.js";
-import { loadEngine } from "../engine/engine.js";
+import { loadCore } from "../engine/module.js";
+import { fingerprintOf } from "../engine/tail_fingerprint.js";
 
 /**
  * FNV-1a, 64 bits, over the UTF-8 bytes of the text's last 30 code points: 16 lower-case hex digits. Rejects with a
@@ -8,5 +9,5 @@ import { loadEngine } from "../engine/engine.js";
  */
 export async function tailFingerprint(text: string): Promise<string> {
   check("tailFingerprint", "text", text, ["a string", (value) => typeof value === "string"]);
-  return (await loadEngine()).tailFingerprint(text);
+  return fingerprintOf(await loadCore(), text);
 }

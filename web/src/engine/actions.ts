@@ -97,9 +97,10 @@ export interface SeamAction {
   readonly duplicates: number;
   /**
    * `resumed`: it went on behind the last event. With `resume: "tail"` also `trimmed`, it repeated some of the end, and
-   * `replayed`, it began again and said the same.
+   * `replayed`, it began again and said the same. With `persist` `restored`: an answer from before a reload, which had come
+   * as far as `afterSeq`, comes again from its beginning.
    */
-  readonly kind: "resumed" | "trimmed" | "replayed";
+  readonly kind: "resumed" | "trimmed" | "replayed" | "restored";
   /** Text that came again and was left out, as JavaScript's `length` counts. */
   readonly trimmed: number;
 }

@@ -1,6 +1,7 @@
 // Reading frames, as wasm/frame_abi.hpp writes them.
 import type { Action, EndState, EventAction, EventKind, FinishReason, LossCause, SeamAction, StreamState } from "./actions.js";
 import type { Address, Core } from "./module.js";
+import { decoder, encoder } from "./utf8.js";
 
 // In the order of the core's enums.
 const states: readonly StreamState[] = ["handshaking", "streaming", "compensating", "merging", "finalized"];
@@ -70,9 +71,7 @@ const enum Header {
   Number,
 }
 
-const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
-const encoder = new TextEncoder();
-const noBytes = new Uint8Array();
+const noBytes = /* @__PURE__ */ new Uint8Array();
 
 // Offsets of an event's fields, in words after the first.
 const enum Field {
@@ -141,16 +140,16 @@ class DeliveredEvent implements EventAction {
     return "event";
   }
   get name(): string | undefined {
-    return this.nameAt < 0 ? undefined : utf8.decode(part(this.blockIn, this.nameAt, this.nameSize));
+    return this.nameAt < 0 ? undefined : decoder.decode(part(this.blockIn, this.nameAt, this.nameSize));
   }
   get data(): string {
-    const data = utf8.decode(part(this.dataIn, this.dataAt, this.dataSize));
+    const data = decoder.decode(part(this.dataIn, this.dataAt, this.dataSize));
     return this.trimmed ? withoutText(data, this.trimmed) : data;
   }
   get bytes(): Uint8Array {
     const bytes = part(this.blockIn, this.blockAt, this.blockSize);
     if (!this.trimmed) return bytes;
-    const others = utf8.decode(bytes).split(/[\r\n]+/).filter((line) => line && !/^data\b/.test(line));
+    const others = decoder.decode(bytes).split(/[\r\n]+/).filter((line) => line && !/^data\b/.test(line));
     return encoder.encode([...others, `data: ${this.data}`, "", ""].join("\n"));
   }
 }
@@ -187,14 +186,8 @@ export class FrameReader {
     this.#header = header >>> 2;
   }
 
-  get state(): StreamState {
-    return states[this.stateNumber]!;
-  }
   get stateNumber(): number {
     return this.#core.words[this.#header + Header.State]!;
-  }
-  get attempts(): number {
-    return this.#core.words[this.#header + Header.Attempts]!;
   }
   get number(): number {
     return this.#core.floats[(this.#header + Header.Number) >>> 1]!;

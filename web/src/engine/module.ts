@@ -1,4 +1,5 @@
 // Loading the WebAssembly core: compiled at the first use, in browsers, workers and Node alike.
+import { decoder, encoder } from "./utf8.js";
 import { TidemarkError } from "./error.js";
 import { instantiate } from "./module_source.js";
 
@@ -55,29 +56,34 @@ export class Core {
   // Small copies of the module's memory, as many bytes of them as #copied says.
   #copies = new Uint8Array();
   #copied = 0;
-  #encoder = new TextEncoder();
-  // A byte order mark inside a stream is text like any other.
-  #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
   constructor(exports: CoreExports) {
     this.exports = exports;
   }
 
   get bytes(): Uint8Array {
-    if (this.#bytes.length === 0) this.#bytes = new Uint8Array(this.exports.memory.buffer);
+    this.#look();
     return this.#bytes;
   }
 
   /** Indexed by address / 4. */
   get words(): Uint32Array {
-    if (this.#words.length === 0) this.#words = new Uint32Array(this.exports.memory.buffer);
+    this.#look();
     return this.#words;
   }
 
   /** Indexed by address / 8. */
   get floats(): Float64Array {
-    if (this.#floats.length === 0) this.#floats = new Float64Array(this.exports.memory.buffer);
+    this.#look();
     return this.#floats;
+  }
+
+  #look(): void {
+    if (this.#bytes.length > 0) return;
+    const { buffer } = this.exports.memory;
+    this.#bytes = new Uint8Array(buffer);
+    this.#words = new Uint32Array(buffer);
+    this.#floats = new Float64Array(buffer);
   }
 
   /** Copies `bytes` into the input buffer; returns how many. */
@@ -92,7 +98,7 @@ export class Core {
     let at = this.#inputFor(strings.reduce((most, { length }) => most + length * 3, 0));
     return strings.map((text) => {
       if (text === "") return 0;
-      const size = this.#encoder.encodeInto(text, this.bytes.subarray(at)).written;
+      const size = encoder.encodeInto(text, this.bytes.subarray(at)).written;
       at += size;
       return size;
     });
@@ -136,7 +142,7 @@ export class Core {
       for (; i < end && bytes[i]! < 0x80; ++i) text += String.fromCharCode(bytes[i]!);
       if (i === end) return text;
     }
-    return this.#decoder.decode(bytes.subarray(at, end));
+    return decoder.decode(bytes.subarray(at, end));
   }
 }
 

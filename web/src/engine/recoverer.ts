@@ -1,5 +1,5 @@
 // The client leg's state machine: core/session/recoverer.hpp for JavaScript.
-import type { Action, StreamState } from "./actions.js";
+import type { Action } from "./actions.js";
 import { FrameReader } from "./frame.js";
 import type { Address, Core } from "./module.js";
 import { retryAfter } from "./retry_after.js";
@@ -113,28 +113,17 @@ const enum Tell {
 export class Recoverer {
   readonly #core: Core;
   readonly #frame: FrameReader;
-  #handle: Address;
+  readonly #handle: Address;
 
   constructor(core: Core, options: RecovererOptions = {}) {
     this.#core = core;
     packOptions(core, options);
     this.#handle = core.exports.tidemark_recoverer_new();
     this.#frame = new FrameReader(core, core.exports.tidemark_recoverer_frame(this.#handle));
-    forgotten.register(this, { core, handle: this.#handle }, this);
   }
 
-  get state(): StreamState {
-    this.#live();
-    return this.#frame.state;
-  }
-  /** Requests made so far. */
-  get attempts(): number {
-    this.#live();
-    return this.#frame.attempts;
-  }
   /** When handleTimeout() is due, in `now`'s clock; Infinity where nothing is. Ask after every input. */
   get nextDeadline(): number {
-    this.#live();
     return this.#frame.number;
   }
 
@@ -149,12 +138,11 @@ export class Recoverer {
     response: { readonly status: number; readonly headers: Pick<Headers, "get"> },
   ): readonly Action[] {
     const { headers } = response;
-    const handle = this.#live();
     const sizes = this.#core.inputStrings(
       ["content-type", "tidemark-stream", "tidemark-epoch"].map((name) => headers.get(name) ?? ""),
     );
     this.#core.exports.tidemark_response(
-      handle,
+      this.#handle,
       now,
       attempt,
       response.status,
@@ -202,26 +190,13 @@ export class Recoverer {
     return this.#tell(Tell.Stop, now);
   }
 
-  /** Gives its memory back; nothing else may be called afterwards. Doing it again changes nothing. */
+  /** Gives its memory back; nothing may be called afterwards, this neither. */
   free(): void {
-    if (this.#handle === 0) return;
-    forgotten.unregister(this);
     this.#core.exports.tidemark_recoverer_free(this.#handle);
-    this.#handle = 0;
   }
 
   #tell(what: Tell, now: number, attempt = 0, value = 0, chunk?: Uint8Array): readonly Action[] {
-    this.#core.exports.tidemark_tell(this.#live(), what, now, attempt, value);
+    this.#core.exports.tidemark_tell(this.#handle, what, now, attempt, value);
     return this.#frame.actions(chunk);
   }
-
-  #live(): Address {
-    if (this.#handle === 0) throw new Error("this recoverer has been freed");
-    return this.#handle;
-  }
 }
-
-// For owners that forget to free(): the module's memory is not the garbage collector's.
-const forgotten = new FinalizationRegistry(({ core, handle }: { core: Core; handle: Address }) => {
-  core.exports.tidemark_recoverer_free(handle);
-});
