@@ -77,7 +77,6 @@ for (const name of (await readdir(path("dist"))).filter((name) => name.endsWith(
     ecma: 2022,
     module: true,
     compress: { passes: 4, keep_fargs: false, directives: false, pure_getters: true, unsafe_arrows: true, unsafe_methods: true },
-    format: { comments: /webpackIgnore|@vite-ignore/ },
   });
   await writeFile(path(`dist/${name}`), code);
 }
