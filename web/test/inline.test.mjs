@@ -5,7 +5,7 @@ import { copyFile, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import * as inline from "tidemark/inline";
 import * as plain from "tidemark";
@@ -65,5 +65,17 @@ for (const name of ["react", "vue"]) {
     const imports = (text) => [...text.matchAll(/(?:from|import\()"(\.[^"]*)"/g)].map(([, path]) => path);
     assert.ok(imports(plainOne).includes("./index.js"));
     assert.deepEqual(imports(inlineOne).sort(), imports(plainOne).map((path) => path.replace("index", "inline")).sort());
+  });
+}
+
+for (const [stack, name] of [["react-18", "react"], ["react-19", "react"], ["vue", "vue"]]) {
+  test(`in ${stack} tidemark/inline/${name} gives what tidemark/${name} does`, async () => {
+    const code = `
+      const [plain, inline] = await Promise.all([import("tidemark/${name}"), import("tidemark/inline/${name}")]);
+      console.log(JSON.stringify([plain, inline].map(Object.keys)));
+    `;
+    const cwd = fileURLToPath(new URL(`stacks/${stack}/`, import.meta.url));
+    const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", code], { cwd });
+    assert.deepEqual(JSON.parse(stdout), [["TideCursor", "useRecoveredStream"], ["TideCursor", "useRecoveredStream"]]);
   });
 }
