@@ -1,4 +1,4 @@
-// A connection between browser and proxy that can be cut, or go dead.
+// A connection between browser and proxy that can be cut, or held.
 import { connect, createServer } from "node:net";
 import { once } from "node:events";
 
@@ -8,28 +8,34 @@ export async function listening(server) {
   return `http://127.0.0.1:${server.address().port}`;
 }
 
-/** A line to `target` that can be cut, or go dead. */
+/** A line to `target` that can be cut, or held: then nothing passes on what is open, and nobody is told. */
 export async function openLine(target) {
   const { hostname: host, port } = new URL(target);
-  const sockets = new Set();
+  // Each end with the one that it hands on to.
+  const ends = new Map();
+  let held = [];
   const server = createServer((near) => {
     const far = connect({ host, port });
     for (const [socket, other] of [
       [near, far],
       [far, near],
     ]) {
-      sockets.add(socket);
+      ends.set(socket, other);
       socket.on("error", () => {});
-      socket.on("close", () => (sockets.delete(socket), other.destroy()));
+      socket.on("close", () => (ends.delete(socket), other.destroy()));
       socket.pipe(other);
     }
   });
   const cut = () => {
-    for (const socket of sockets) socket.destroy();
+    for (const socket of ends.keys()) socket.destroy();
   };
-  // Nothing passes any more on what is open, and nobody is told.
   const hold = () => {
-    for (const socket of sockets) socket.unpipe().pause();
+    held = [...ends.keys()];
+    for (const socket of held) socket.unpipe().pause();
   };
-  return { address: await listening(server), cut, hold, close: () => (cut(), server.close()) };
+  const go = () => {
+    for (const socket of held) if (ends.has(socket)) socket.pipe(ends.get(socket));
+    held = [];
+  };
+  return { address: await listening(server), cut, hold, go, close: () => (cut(), server.close()) };
 }

@@ -23,7 +23,11 @@ export const launchBrowser = () =>
     ],
   });
 
-export async function openStage({ interval = 4 } = {}) {
+/**
+ * `interval`: between the upstream's events, `firstByteMs`: how long the proxy gives a silent one, both in ms.
+ * `upstreamBy`: where the proxy is to find the upstream, given its address.
+ */
+export async function openStage({ interval = 4, firstByteMs = 700, upstreamBy = (address) => address } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "tidemark-e2e-"));
   const config = join(folder, "config.json");
   const running = [];
@@ -38,11 +42,10 @@ export async function openStage({ interval = 4 } = {}) {
       config,
       JSON.stringify({
         listen: "127.0.0.1:0",
-        upstreams: [{ name: "simulated", base_url: upstream.address, continuation: ["prefix"] }],
+        upstreams: [{ name: "simulated", base_url: await upstreamBy(upstream.address), continuation: ["prefix"] }],
         cors: { allow_origins: ["*"] },
         drain_seconds: 1,
-        // So that a silent upstream is found out within the test's patience.
-        stream_first_byte_timeout_ms: 700,
+        stream_first_byte_timeout_ms: firstByteMs,
       }),
     );
     const proxy = await start(program, "serve", "--config", config, "--log-level", "warning");
