@@ -60,15 +60,36 @@ test("thoughts without an answer, straight from an upstream that can be resumed:
     assert.equal(await page.locator(".error, .aside").count(), 0);
   }));
 
+/**
+ * Clicks `times` times, behind each seam, when some more of the answer is there; then waits for the last seam. From within
+ * the page, since the answer may be over by the time that it is looked at from here.
+ */
+const clickWithin = (page, button, times) =>
+  page.evaluate(
+    ([button, times]) =>
+      new Promise((done) => {
+        let clicks = 0;
+        const observer = new MutationObserver(look);
+        function look() {
+          const said = document.querySelector(".answer p").textContent.length;
+          const seams = document.querySelectorAll("#happenings .seam").length;
+          if (clicks < times) {
+            if (seams === clicks && said > 80 * (clicks + 1)) ++clicks, document.querySelector(button).click();
+          } else if (seams === times || button === "#stop") {
+            observer.disconnect(), done();
+          }
+        }
+        observer.observe(document.body, { characterData: true, childList: true, subtree: true });
+        look();
+      }),
+    [button, times],
+  );
+
 for (const route of ["proxy-chat", "proxy-messages", "proxy-responses", "proxy-seq", "direct-seq"]) {
   test(`the line is cut three times in one answer: ${route}`, () =>
     onPage(async (page) => {
       const answer = await ask(page, { route, wait: false });
-      for (let cut = 1; cut <= 3; ++cut) {
-        await page.waitForFunction((size) => document.querySelector(".answer p").textContent.length > size, cut * 250);
-        await page.evaluate(() => document.getElementById("cut").click());
-        await page.waitForFunction((seams) => document.querySelectorAll("#happenings .seam").length === seams, cut);
-      }
+      await clickWithin(page, "#cut", 3);
       await page.waitForSelector(".answer[data-end=complete]");
       assert.equal(await textOf(answer), recorded);
       assert.equal(await page.locator(".error, .aside").count(), 0);
@@ -78,8 +99,7 @@ for (const route of ["proxy-chat", "proxy-messages", "proxy-responses", "proxy-s
 test("stop ends the answer, and is no error", () =>
   onPage(async (page) => {
     const answer = await ask(page, { wait: false });
-    await page.waitForFunction(() => document.querySelector(".answer p").textContent.length > 100);
-    await page.click("#stop");
+    await clickWithin(page, "#stop", 1);
     await page.waitForSelector(".answer[data-end=stopped]");
     assert.ok(recorded.startsWith(await textOf(answer)));
     assert.equal(await page.locator(".error").count(), 0);

@@ -50,7 +50,9 @@ function keepingUp(change) {
 function say(who, text) {
   const message = document.createElement("article");
   message.className = who;
+  message.ariaLabel = who === "question" ? "You" : "Answer";
   const said = document.createElement("p");
+  said.dir = "auto";
   const node = document.createTextNode(text);
   said.append(node);
   message.append(said);
@@ -82,15 +84,18 @@ async function ask(question) {
   });
   running = { answer, line };
   show();
+  $("told").textContent = "Answering";
 
   try {
     for await (const event of answer) {
       if (event.text === "") continue;
       keepingUp(() => node.appendData(event.text));
     }
+    $("told").textContent = answer.end === "complete" ? "The answer is complete." : `The answer was ${answer.end}.`;
     if (answer.end !== "complete") note(message, "aside", `${answer.end}: ${answer.endReason}`);
   } catch (error) {
     const again = error.retryAfter ? ` (again in ${Math.ceil(error.retryAfter / 1000)} s)` : "";
+    $("told").textContent = `No answer: ${error.message}${again}`;
     note(message, "error", error.message + again);
   }
   message.dataset.end = answer.end ?? "left";
@@ -107,9 +112,12 @@ function note(message, kind, text) {
 
 function show() {
   const busy = running !== undefined;
+  const { activeElement } = document;
   $("send").hidden = busy;
   $("cut").disabled = !busy;
   $("stop").hidden = !busy;
+  // Where the button that had the focus is gone, the one that took its place has it.
+  if (activeElement?.hidden || activeElement?.disabled) $(busy ? "stop" : "send").focus();
 }
 
 fill();

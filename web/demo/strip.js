@@ -28,7 +28,11 @@ export class Strip {
   }
 
   state(state) {
-    for (const item of this.#states) item.toggleAttribute("data-current", item.dataset.state === state);
+    for (const item of this.#states) {
+      const current = item.dataset.state === state;
+      item.toggleAttribute("data-current", current);
+      item.ariaCurrent = current ? "step" : null;
+    }
     this.#grow();
     cancelAnimationFrame(this.#frame);
     this.#segment = undefined;
