@@ -6,7 +6,7 @@ import { always, apis, nameOf, recorded, ways } from "./ask.mjs";
 import { checkAll } from "./compare.mjs";
 import { askDropIn } from "./drop_in_ask.mjs";
 import { dropInFaults, maxRetries } from "./drop_in_faults.mjs";
-import { checkDropIn } from "./drop_in_seen.mjs";
+import { checkDropIn, heardOf, legsBehindProxy } from "./drop_in_seen.mjs";
 import { faults } from "./faults.mjs";
 import { cutPlans, openLine, planName } from "./line.mjs";
 import { openStage } from "./stage.mjs";
@@ -62,20 +62,13 @@ describe("behind the proxy", { concurrency: true }, () => {
   before(async () => (stages = await openStages()));
   after(() => stages?.close());
 
-  // Of what the proxy says in the end, these are taken for a moment's trouble, unless they are to take longer.
-  const passing = [429, 502, 503, 504, 529];
-  const legsOf = ({ kind, error }, api) => {
-    const { status, retryAfter = 0 } = kind === "refused" ? error(api) : {};
-    return passing.includes(status) && retryAfter * 1000 <= 10000 ? 1 + maxRetries : 1;
-  };
-
   for (const api of apis) {
     describe(api, { concurrency: 4 }, () =>
       everyWay(api, faults, async (row, way, { answer }, simulate) => {
         const stage = stages.of(row);
         const ask = (proxy) => askDropIn(proxy, way, { simulate, options: { maxRetries } });
         const seen = await stage.alone(ask, { fresh: row.fresh });
-        checkDropIn(seen, way, answer, legsOf(answer, api), texts(stage.says, row.fault, api));
+        checkDropIn(seen, way, answer, legsBehindProxy(answer, api), texts(stage.says, row.fault, api));
       }),
     );
   }
@@ -85,8 +78,6 @@ describe("the line to the proxy fails", { concurrency: 4 }, () => {
   let stage;
   before(async () => (stage = await openStage({ proxies: 8 })));
   after(() => stage?.close());
-
-  const heardOf = ({ text, finish, accumulated, error, told }) => ({ text, finish, accumulated, error, told });
 
   for (const way of ways) {
     it(`${way.api}, ${nameOf(way)}`, async () => {

@@ -1,5 +1,6 @@
 // What an SDK makes of an answer that createRecoveringFetch() gave it, and an observation against it.
 import assert from "node:assert/strict";
+import { maxRetries } from "./drop_in_faults.mjs";
 import { given } from "./seen.mjs";
 
 const bases = { openai: "OpenAIError", "@anthropic-ai/sdk": "AnthropicError" };
@@ -48,6 +49,18 @@ export function seenOf(way, answer) {
     }
   }
 }
+
+// Of what the proxy says in the end, these are taken for a moment's trouble, unless they are to take longer.
+const passing = [429, 502, 503, 504, 529];
+
+/** The requests that are made of one call behind the proxy, where that is its answer. */
+export function legsBehindProxy({ kind, error }, api) {
+  const { status, retryAfter = 0 } = kind === "refused" ? error(api) : {};
+  return passing.includes(status) && retryAfter <= 10 ? 1 + maxRetries : 1;
+}
+
+/** What is the same however often the line was lost. */
+export const heardOf = ({ text, finish, accumulated, error, told }) => ({ text, finish, accumulated, error, told });
 
 const comparable = ({ class: name, status, code, type, tidemark }) => ({
   class: name,

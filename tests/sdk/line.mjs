@@ -6,9 +6,9 @@ import { connect, createServer } from "node:net";
  * `cuts` are taken in turn, one a POST; those after them are carried whole. `after`: so many bytes of the response, its
  * head among them, come through. `how`: `reset`, `end`, or `stall`, silence for as long as the connection is open.
  */
-export async function openLine(target, cuts) {
+export async function openLine(target, cuts = []) {
   const { hostname, port } = new URL(target);
-  const left = [...cuts];
+  let left = [...cuts];
   const sockets = new Set();
   const line = { posts: 0 };
 
@@ -51,6 +51,10 @@ export async function openLine(target, cuts) {
 
   return Object.assign(line, {
     address: `http://127.0.0.1:${server.address().port}`,
+    /** The cuts to come, in place of those that were left. */
+    cut(plan) {
+      left = [...plan];
+    },
     async close() {
       for (const socket of sockets) socket.destroy();
       server.close();
@@ -64,6 +68,6 @@ export const cutPlans = [
   ...[0, 100, 700, 1500, 3001].flatMap((after) => ["reset", "end"].map((how) => [{ after, how }])),
   [{ after: 0, how: "stall" }],
   [{ after: 1500, how: "stall" }],
-  [0, 1500, 100, 2500].map((after) => ({ after, how: "reset" })),
+  [0, 1500, 100, 1800].map((after) => ({ after, how: "reset" })),
 ];
 export const planName = (plan) => plan.map(({ after, how }) => `${how} after ${after} bytes`).join(", then ");

@@ -20,6 +20,21 @@ const common = {
   drain_seconds: 1,
 };
 
+/** A proxy before another upstream than the simulated one. */
+export async function openProxy(upstream) {
+  const folder = mkdtempSync(join(tmpdir(), "tidemark-sdk-"));
+  const file = join(folder, "config.json");
+  writeFileSync(file, JSON.stringify({ ...common, upstreams: [{ name: "other", base_url: upstream }] }));
+  const proxy = await start(program, "serve", "--config", file, "--log-level", "warning");
+  return {
+    address: proxy.address,
+    async close() {
+      await proxy.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
 /** `interval`: between the upstream's events, in ms. `upstream`: further keys of the proxies' upstream. */
 export async function openStage({ proxies = 1, config = {}, keys, upstream: more, interval = 0 } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "tidemark-sdk-"));
@@ -41,6 +56,7 @@ export async function openStage({ proxies = 1, config = {}, keys, upstream: more
     const waiting = [];
     return {
       upstream: upstream.address,
+      addresses: free.map(({ address }) => address),
       close,
       /** Calls `use` with the address of a proxy that nobody else uses; adds how many attempts it made meanwhile. */
       async alone(use, { fresh } = {}) {

@@ -13,12 +13,16 @@ const stages = {
   paced: { proxies: 8, interval: 20 },
 };
 
-/** All of them, each with what its upstream `says`. */
-export async function openStages() {
+/** All of them, each with what its upstream `says`. `proxies` and `config`: for each, in place of, and besides, its own. */
+export async function openStages({ proxies, config } = {}) {
   const open = {};
   await Promise.all(
     Object.entries(stages).map(async ([name, options]) => {
-      open[name] = await openStage(options);
+      open[name] = await openStage({
+        ...options,
+        proxies: proxies ?? options.proxies,
+        config: { ...options.config, ...config },
+      });
       open[name].says = await recorded(open[name]);
     }),
   );
