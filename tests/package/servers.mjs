@@ -50,7 +50,8 @@ export async function openLine(target, size) {
   let past = false;
   const server = createLine((page) => {
     const far = connect(port, hostname);
-    let passed = -1;
+    // Bytes till the halt; Infinity: no event stream has begun here.
+    let left = Infinity;
     for (const [one, other] of [[page, far], [far, page]]) {
       open.add(one);
       one.on("error", () => other.destroy());
@@ -58,14 +59,17 @@ export async function openLine(target, size) {
     }
     page.pipe(far);
     far.on("data", (chunk) => {
-      page.write(chunk);
-      if (past) return;
-      if (passed < 0 && chunk.includes("text/event-stream")) passed = 0;
-      if (passed >= 0 && (passed += chunk.length) > size) {
-        past = true;
-        far.pause();
-        halt(page);
+      if (left === Infinity && chunk.includes("text/event-stream")) left = size;
+      if (past || chunk.length < left) {
+        left -= chunk.length;
+        page.write(chunk);
+        return;
       }
+      // No more than that, however much has come at once: it may be all of it.
+      page.write(chunk.subarray(0, left));
+      past = true;
+      far.pause();
+      halt(page);
     });
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
