@@ -7,7 +7,7 @@ import { whole } from "./answers.mjs";
 import { noBrowser, openBrowser, openSite } from "./browser_site.mjs";
 import { checkAll } from "./compare.mjs";
 import { dropInFaults, maxRetries } from "./drop_in_faults.mjs";
-import { checkDropIn, heardOf, legsBehindProxy } from "./drop_in_seen.mjs";
+import { checkDropIn, heardOf, legsBehindProxy, overtaken } from "./drop_in_seen.mjs";
 import { eventSourceTests } from "./event_source_seen.mjs";
 import { faults } from "./faults.mjs";
 import { cutPlans, openLine, planName } from "./line.mjs";
@@ -21,16 +21,11 @@ const stageOf = new Map(faults.map(({ fault, stage }) => [fault, stage]));
 const both = (rows) => rows.flatMap((row) => ["once", "always"].map((times) => ({ row, times, ...row[times] })));
 // A browser asks again by itself where a connection that it had before brings this.
 const repeatedByBrowsers = ["connect-reset", "status=408"];
-// What came just before it may be lost with it.
-const overtaking = "reset-after=20";
 
-function checkInBrowser(seen, way, answer, legs, texts, fault) {
+function checkInBrowser(seen, way, expected, texts, fault) {
+  const { answer, legs } = overtaken(fault, seen, expected);
   if (repeatedByBrowsers.includes(fault)) {
     if (!seen.error) return checkDropIn({ ...seen, legs: 1 }, way, whole, 1, texts);
-    seen = { ...seen, legs };
-  }
-  if (fault === overtaking && seen.legs === 2) {
-    if (!seen.error) return checkDropIn(seen, way, whole, 2, texts);
     seen = { ...seen, legs };
   }
   if (answer.kind === "thrown" && way.sdk === "ai") {
@@ -96,8 +91,8 @@ describe("in Chromium", { skip: noBrowser, concurrency: 2 }, () => {
       await checkAll(
         cases,
         async (one) => {
-          const { row, answer, legs } = one;
-          checkInBrowser(heard[cases.indexOf(one)], way, answer, legs, texts(says, row.fault, way.api), row.fault);
+          const { row } = one;
+          checkInBrowser(heard[cases.indexOf(one)], way, one, texts(says, row.fault, way.api), row.fault);
         },
         caseName,
       );
@@ -120,8 +115,8 @@ describe("in Chromium", { skip: noBrowser, concurrency: 2 }, () => {
         cases,
         async (one) => {
           const { row, answer } = one;
-          const legs = legsBehindProxy(answer, way.api);
-          checkInBrowser(heard[cases.indexOf(one)], way, answer, legs, texts(says, row.fault, way.api), row.fault);
+          const expected = { answer, legs: legsBehindProxy(answer, way.api) };
+          checkInBrowser(heard[cases.indexOf(one)], way, expected, texts(says, row.fault, way.api), row.fault);
         },
         caseName,
       );
