@@ -15,6 +15,7 @@ test("refusals that pass are repeated; one that does not is told in the server's
       assert.equal(error.message, "so it is");
       assert.equal(error.status, 422);
       assert.equal(error.attempts, 3);
+      assert.deepEqual(error.cause, { error: { message: "so it is", code: "idempotency_key_reused" } });
       return true;
     });
     assert.equal(answer.end, "failed");
@@ -31,6 +32,16 @@ test("whatever shape a refusal's body has, its words are the message", () => {
     }
   });
 });
+
+test("a cut that can't be healed is told in words, with what fetch said of it as the cause", () =>
+  withServer([(answer) => answer.head().send(events[0] + events[1]).reset()], async ({ url }) => {
+    await assert.rejects(read(recoverStream(`${url}/v1/chat/completions`, { body, ...fast, resume: "none" })), (error) => {
+      assert.equal(error.code, "stream_interrupted");
+      assert.match(error.message, /^the connection was lost: ./);
+      assert.ok(error.cause instanceof Error);
+      return true;
+    });
+  }));
 
 test("an error event has the status of the response that it came in", () =>
   withServer([(answer) => answer.head().send(`data: {"error":{"message":"m","code":"boom"}}\n\n`).end()], async ({ url }) => {

@@ -38,11 +38,18 @@ test("its head is that of the first good leg, without what spoke of that leg's b
   });
 });
 
+test("an init of null is none, as fetch has it", () =>
+  withServer([says("text/plain", "plain")], async ({ url }) => {
+    assert.equal(await (await createRecoveringFetch(fast)(url, null)).text(), "plain");
+  }));
+
 test("a redirect is followed, and its end is the response's address", () =>
   withServer([(answer) => answer.head(307, { Location: "/moved" }).end(), whole], async ({ url, seen }) => {
     const response = await createRecoveringFetch(fast)(`${url}/v1/chat/completions`, post());
-    assert.equal(response.url, `${url}/moved`);
-    assert.equal(await response.text(), all);
+    for (const one of [response, response.clone(), response.clone().clone()]) {
+      assert.deepEqual([one.url, one.redirected, one.type], [`${url}/moved`, true, "basic"]);
+      assert.equal(await one.text(), all);
+    }
     assert.deepEqual(seen.map(({ path, method, body }) => [path, method, body]), [
       ["/v1/chat/completions", "POST", '{"stream":true}'],
       ["/moved", "POST", '{"stream":true}'],

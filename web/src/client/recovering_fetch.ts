@@ -52,13 +52,14 @@ interface Taken {
 // What is not there as text or bytes is kept for repeating up to this size.
 const maxKeptBytes = 1 << 20;
 
-async function taken(input: RequestInfo | URL, init: RequestInit = {}): Promise<Taken> {
+async function taken(input: RequestInfo | URL, given?: RequestInit | null): Promise<Taken> {
+  const init = given ?? {};
   const request = input instanceof Request ? input : undefined;
   if ((init.method ?? request?.method)?.toUpperCase() !== "POST") return { passed: [input, init] };
-  const { body: given, headers: _headers, signal = request?.signal ?? null, ...settings } = init;
+  const { body: sent, headers: _headers, signal = request?.signal ?? null, ...settings } = init;
   const whole = new Request(input, init);
   const headers = new Headers(whole.headers);
-  let body = given;
+  let body = sent;
   if (typeof body !== "string") {
     const known = body ? !("duplex" in init) : !request;
     let bytes;
@@ -190,6 +191,13 @@ function withBody(first: Response, body: ReadableStream<Uint8Array>): Response {
   // These spoke of the leg's body.
   response.headers.delete("Content-Length");
   response.headers.delete("Content-Encoding");
-  Object.defineProperty(response, "url", { value: first.url });
+  return asOf(first, response);
+}
+
+/** What a Response made by a script does not have by itself, nor its clones. */
+function asOf({ url, redirected, type }: Pick<Response, "url" | "redirected" | "type">, response: Response): Response {
+  const facts = { url, redirected, type };
+  const clone = () => asOf(facts, Response.prototype.clone.call(response));
+  for (const [name, value] of Object.entries({ ...facts, clone })) Object.defineProperty(response, name, { value });
   return response;
 }

@@ -17,6 +17,6 @@ export async function errorOf({ error, response }: Failure): Promise<TidemarkErr
   return new TidemarkError(
     typeof code === "string" ? code : typeof type === "string" ? type : error.code,
     typeof message === "string" ? message : error.message,
-    error,
+    { ...error, cause: body },
   );
 }

@@ -339,7 +339,9 @@ export class StreamDriver {
     const { url, headers } = this.#template;
     const unanswered = action.code === "network_error" && this.#status === undefined;
     const detail = unanswered ? crossOriginHint(url, headers) : action.code === "http_status" ? ` ${action.status}` : "";
-    const error = new TidemarkError(action.code, action.message + detail, {
+    // Of itself it is "terminated", "network error" or "Load failed".
+    const context = thrown && action.code === "stream_interrupted" ? "the connection was lost: " : "";
+    const error = new TidemarkError(action.code, context + action.message + detail, {
       status: action.inBand ? this.#status : action.status,
       retryAfter: action.retryAfterMs,
       attempts: action.attempts,

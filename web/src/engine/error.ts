@@ -8,13 +8,13 @@ export interface TidemarkErrorFacts {
   readonly retryAfter?: number | undefined;
   /** Requests made. Default 0. */
   readonly attempts?: number | undefined;
-  /** What led to it, e.g. what `fetch` threw. */
+  /** What led to it: what `fetch` threw, or the JSON body of the response that said no. */
   readonly cause?: unknown;
 }
 
 /**
  * How a stream failed for good: what could not be healed, or must not be. Misuse is a TypeError instead, at the call.
- * What led to it is its `cause`, e.g. what `fetch` threw.
+ * What led to it is its `cause`: what `fetch` threw, or the JSON body of the response that said no.
  */
 export class TidemarkError extends Error {
   static {

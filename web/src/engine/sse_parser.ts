@@ -85,7 +85,10 @@ export class SseParser {
     return this.#thenFail(events);
   }
 
-  /** End of the stream: an unfinished event is dropped, and the parser is ready for another stream. */
+  /**
+   * End of the connection: an unfinished event is dropped, and the parser is ready for the stream's next one. `lastEventId`
+   * and `retry` stay, as the specification has it; for another stream make another parser.
+   */
   end(): void {
     this.#core.exports.tidemark_parser_end(this.#live());
   }
