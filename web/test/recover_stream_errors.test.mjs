@@ -34,7 +34,7 @@ test("whatever shape a refusal's body has, its words are the message", () => {
 });
 
 test("a cut that can't be healed is told in words, with what fetch said of it as the cause", () =>
-  withServer([(answer) => answer.head().send(events[0] + events[1]).reset()], async ({ url }) => {
+  withServer([(answer) => answer.head(200, { "Content-Length": 9999 }).send(events[0] + events[1]).reset()], async ({ url }) => {
     await assert.rejects(read(recoverStream(`${url}/v1/chat/completions`, { body, ...fast, resume: "none" })), (error) => {
       assert.equal(error.code, "stream_interrupted");
       assert.match(error.message, /^the connection was lost: ./);
