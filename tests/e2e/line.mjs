@@ -8,12 +8,17 @@ export async function listening(server) {
   return `http://127.0.0.1:${server.address().port}`;
 }
 
-/** A line to `target` that can be cut, or held: then nothing passes on what is open, and nobody is told. */
+/**
+ * A line to `target` that can be cut, at once or when so many more bytes have come from there (cutAfter() resolves then),
+ * or held: then nothing passes on what is open, and nobody is told.
+ */
 export async function openLine(target) {
   const { hostname: host, port } = new URL(target);
   // Each end with the one that it hands on to.
   const ends = new Map();
   let held = [];
+  let left = Infinity;
+  let onCut = () => {};
   const server = createServer((near) => {
     const far = connect({ host, port });
     for (const [socket, other] of [
@@ -25,9 +30,19 @@ export async function openLine(target) {
       socket.on("close", () => (ends.delete(socket), other.destroy()));
       socket.pipe(other);
     }
+    far.on("data", ({ length }) => {
+      left -= length;
+      if (left < 0) cut();
+    });
   });
   const cut = () => {
+    left = Infinity;
     for (const socket of ends.keys()) socket.destroy();
+    onCut();
+  };
+  const cutAfter = (size) => {
+    left = size;
+    return new Promise((resolve) => (onCut = resolve));
   };
   const hold = () => {
     held = [...ends.keys()];
@@ -37,5 +52,5 @@ export async function openLine(target) {
     for (const socket of held) if (ends.has(socket)) socket.pipe(ends.get(socket));
     held = [];
   };
-  return { address: await listening(server), cut, hold, go, close: () => (cut(), server.close()) };
+  return { address: await listening(server), cut, cutAfter, hold, go, close: () => (cut(), server.close()) };
 }

@@ -75,7 +75,12 @@ export async function recordedText(upstream) {
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify({ model: "m", stream: true, messages: [] }),
   });
-  const lines = (await response.text()).split("\n").filter((line) => line.startsWith("data: {"));
+  return textOfEvents(await response.text());
+}
+
+/** What events of openai-chat say. */
+export function textOfEvents(events) {
+  const lines = events.split("\n").filter((line) => line.startsWith("data: {"));
   return lines.map((line) => JSON.parse(line.slice(6)).choices?.[0]?.delta?.content ?? "").join("");
 }
 

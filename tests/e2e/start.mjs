@@ -8,16 +8,22 @@ import { fileURLToPath } from "node:url";
 export const root = fileURLToPath(new URL("../../", import.meta.url));
 export const program = process.env.TIDEMARK_PROGRAM ?? join(root, "build/release/tidemark");
 
-/** Starts a server; `address` is what its "… listening on ADDRESS" line says. */
+/** Starts a server; `address` is the first that it prints, as in "… listening on ADDRESS". */
 export async function start(command, ...parameters) {
   const child = spawn(command, parameters, { stdio: ["ignore", "pipe", "inherit"] });
   const lines = createInterface({ input: child.stdout });
-  const [line] = await Promise.race([
-    once(lines, "line"),
+  const said = new Promise((resolve) => {
+    lines.on("line", (line) => {
+      const [address] = line.match(/https?:\/\/\S+/) ?? [];
+      if (address !== undefined) resolve(address);
+    });
+  });
+  const address = await Promise.race([
+    said,
     once(child, "exit").then(([code]) => Promise.reject(new Error(`${command} ${parameters[0]} ended with ${code}`))),
   ]);
   return {
-    address: line.split(" ").at(-1),
+    address,
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) return;
       const gone = once(child, "exit");

@@ -9,7 +9,8 @@ import { listening } from "../e2e/line.mjs";
 import { root, start } from "../e2e/start.mjs";
 
 const examples = join(root, "web/examples");
-const made = ["dist", "node_modules/.cache", "node_modules/.vite"];
+const made = ["dist", ".next", "node_modules/.cache", "node_modules/.vite"];
+const silent = { NEXT_TELEMETRY_DISABLED: "1" };
 
 /** Puts the packed package, which `npm pack` made of the tree as it is now, in the place of the one that npm installed. */
 export function takePackage(tidemark) {
@@ -25,7 +26,7 @@ async function build(name) {
   if (existsSync(join(folder, "node_modules/tidemark"))) throw new Error(`${name} has a package of its own`);
   for (const each of made) rmSync(join(folder, each), { recursive: true, force: true });
   const begin = performance.now();
-  await promisify(execFile)("npm", ["run", "build", "--silent"], { cwd: folder }).catch((error) => {
+  await promisify(execFile)("npm", ["run", "build", "--silent"], { cwd: folder, env: { ...process.env, ...silent } }).catch((error) => {
     throw new Error(`${name} was not built:\n${error.stdout}${error.stderr}`);
   });
   return (performance.now() - begin) / 1000;
@@ -56,11 +57,27 @@ async function serveFiles(name) {
   return { address: await listening(server), stop: () => server.close() };
 }
 
-const serveItself = (name) => start("env", "PORT=0", process.execPath, join(examples, name, "serve.mjs"));
+/** A server of its own, that is told where the proxy is. */
+const serveItself =
+  (...command) =>
+  (name, proxy) => {
+    const variables = Object.entries({ ...silent, PORT: "0", TIDEMARK_PROXY: proxy });
+    const where = ["--chdir", join(examples, name), ...variables.map((each) => each.join("="))];
+    return start("env", ...where, process.execPath, ...command);
+  };
 
-/** Name -> how it is built, served, and whether the package's adapter is what shows the answer. */
+/**
+ * Name -> how it is built and served, and whether the package's adapter is what shows the answer. With `hydrated` the
+ * page is rendered on a server first; that says in the page whether it has been taken over.
+ */
 export const stacks = {
-  plain: { serve: serveItself },
+  next: {
+    built: true,
+    serve: serveItself(join(examples, "node_modules/next/dist/bin/next"), "start", "-H", "127.0.0.1"),
+    adapter: true,
+    hydrated: () => Object.keys(document.querySelector("form")).some((key) => key.startsWith("__reactProps")),
+  },
+  plain: { serve: serveItself("serve.mjs") },
   react: { built: true, serve: serveFiles, adapter: true },
   vue: { built: true, serve: serveFiles, adapter: true },
   svelte: { built: true, serve: serveFiles },
