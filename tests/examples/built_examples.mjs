@@ -9,8 +9,8 @@ import { listening } from "../e2e/line.mjs";
 import { root, start } from "../e2e/start.mjs";
 
 const examples = join(root, "web/examples");
-const made = ["dist", ".next", "node_modules/.cache", "node_modules/.vite"];
-const silent = { NEXT_TELEMETRY_DISABLED: "1" };
+const made = ["dist", ".next", ".nuxt", ".output", "node_modules/.cache", "node_modules/.vite"];
+const silent = { NEXT_TELEMETRY_DISABLED: "1", NUXT_TELEMETRY_DISABLED: "1" };
 
 /** Puts the packed package, which `npm pack` made of the tree as it is now, in the place of the one that npm installed. */
 export function takePackage(tidemark) {
@@ -57,11 +57,19 @@ async function serveFiles(name) {
   return { address: await listening(server), stop: () => server.close() };
 }
 
-/** A server of its own, that is told where the proxy is. */
+async function freePort() {
+  const server = createServer();
+  const { port } = new URL(await listening(server));
+  await new Promise((closed) => server.close(closed));
+  return port;
+}
+
+/** A server of its own, that is told where the proxy is. Its port is chosen here, since Nuxt's takes 0 for none given. */
 const serveItself =
   (...command) =>
-  (name, proxy) => {
-    const variables = Object.entries({ ...silent, PORT: "0", TIDEMARK_PROXY: proxy });
+  async (name, proxy) => {
+    const PORT = await freePort();
+    const variables = Object.entries({ ...silent, PORT, HOST: "127.0.0.1", TIDEMARK_PROXY: proxy, NUXT_PROXY: proxy });
     const where = ["--chdir", join(examples, name), ...variables.map((each) => each.join("="))];
     return start("env", ...where, process.execPath, ...command);
   };
@@ -76,6 +84,12 @@ export const stacks = {
     serve: serveItself(join(examples, "node_modules/next/dist/bin/next"), "start", "-H", "127.0.0.1"),
     adapter: true,
     hydrated: () => Object.keys(document.querySelector("form")).some((key) => key.startsWith("__reactProps")),
+  },
+  nuxt: {
+    built: true,
+    serve: serveItself(".output/server/index.mjs"),
+    adapter: true,
+    hydrated: () => Object.getOwnPropertySymbols(document.querySelector("form")).some(({ description }) => description === "_vei"),
   },
   plain: { serve: serveItself("serve.mjs") },
   react: { built: true, serve: serveFiles, adapter: true },
