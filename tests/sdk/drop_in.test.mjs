@@ -17,9 +17,9 @@ const heartbeatTimeoutMs = 1500;
 
 const stageOf = new Map(faults.map(({ fault, stage }) => [fault, stage]));
 
-/** Every way of an API with every fault, all at once. */
-function everyWay(api, rows, run) {
-  const cases = ways
+/** Every way (of `of`) of an API with every fault, all at once. */
+function everyWay(api, rows, run, of = ways) {
+  const cases = of
     .filter((way) => way.api === api)
     .flatMap((way) => ["once", "always"].map((times) => ({ way, times })));
   for (const row of rows) {
@@ -59,18 +59,25 @@ describe("straight at the upstream", () => {
 });
 
 describe("behind the proxy", { concurrency: true }, () => {
+  // The proxy's answers in every SDK's words are faults.test.mjs's affair.
+  const ofHelpers = ways.filter(({ call }) => !call.endsWith(".create"));
   let stages;
   before(async () => (stages = await openStages()));
   after(() => stages?.close());
 
   for (const api of apis) {
     describe(api, { concurrency: 4 }, () =>
-      everyWay(api, faults, async (row, way, { answer }, simulate) => {
-        const stage = stages.of(row);
-        const ask = (proxy) => askDropIn(proxy, way, { simulate, options: { maxRetries } });
-        const seen = await stage.alone(ask, { fresh: row.fresh });
-        checkDropIn(seen, way, answer, legsBehindProxy(answer, api), texts(stage.says, row.fault, api));
-      }),
+      everyWay(
+        api,
+        faults,
+        async (row, way, { answer }, simulate) => {
+          const stage = stages.of(row);
+          const ask = (proxy) => askDropIn(proxy, way, { simulate, options: { maxRetries } });
+          const seen = await stage.alone(ask, { fresh: row.fresh });
+          checkDropIn(seen, way, answer, legsBehindProxy(answer, api), texts(stage.says, row.fault, api));
+        },
+        ofHelpers,
+      ),
     );
   }
 });
