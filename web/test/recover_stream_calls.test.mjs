@@ -190,3 +190,50 @@ test("the fingerprint", async () => {
   assert.equal(await tailFingerprint("abc"), "e71fa2190541574b");
   await assert.rejects(tailFingerprint(3), TypeError);
 });
+
+test("leaving in the middle of what came at once: nothing of the rest is told", () =>
+  withServer([whole, whole], async ({ url }) => {
+    const recoverer = new SilentStreamRecoverer(`${url}/v1/chat/completions`, fast);
+    const told = [];
+    await recoverer.execute(body, (delta) => {
+      told.push(delta);
+      recoverer.abort();
+    });
+    assert.deepEqual(told, ["Tides "]);
+    const leaving = new AbortController();
+    const events = [];
+    await assert.rejects(
+      async () => {
+        for await (const event of recoverStream(`${url}/v1/chat/completions`, { body, ...fast, signal: leaving.signal })) {
+          events.push(event);
+          leaving.abort();
+        }
+      },
+      { name: "AbortError" },
+    );
+    assert.equal(events.length, 1);
+  }));
+
+test("a new question takes the old one's place at once", () =>
+  withServer([(answer) => answer.head(200, proxied).send(events[0]), whole], async ({ url }) => {
+    const recoverer = new SilentStreamRecoverer(`${url}/v1/chat/completions`, fast);
+    const told = [];
+    const first = recoverer.execute(body, () => told.push("first"));
+    recoverer.abort();
+    let told2 = "";
+    await recoverer.execute(body, (delta) => (told2 += delta));
+    await first;
+    assert.deepEqual([told, told2], [[], text]);
+  }));
+
+test("an answer that was left can still be stopped; one that is over needs no word", () =>
+  withServer([(answer) => answer.head(200, proxied).send(events[0] + events[1]), (answer) => answer.head(200).end(), whole], async ({ url, seen }) => {
+    const answer = recoverStream(`${url}/v1/chat/completions`, { body, ...fast });
+    for await (const event of answer) if (event.text) break;
+    await answer.stop();
+    assert.deepEqual(seen.map(({ method, path }) => `${method} ${path}`), ["POST /v1/chat/completions", "DELETE /tidemark/streams/s"]);
+    const complete = recoverStream(`${url}/v1/chat/completions`, { body, ...fast });
+    await read(complete);
+    await complete.stop();
+    assert.equal(seen.length, 3);
+  }));

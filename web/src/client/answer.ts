@@ -168,7 +168,8 @@ export class Answer implements RecoveredAnswer {
   }
 
   async stop(): Promise<void> {
-    if (this.#ended) return;
+    // One that was left may still be going on.
+    if (this.end) return;
     const { stream } = this;
     this.#driver.stop();
     if (stream === undefined) return;
@@ -200,21 +201,22 @@ export class Answer implements RecoveredAnswer {
 
   /** Leaves; the reader, where one waits, is given `reason` as an error. */
   disconnect(reason?: unknown): void {
+    this.#waiting = [];
     if (this.#ended) return;
     this.#driver.abort();
-    this.#waiting = [];
     this.#close(reason);
   }
 
   async *#iterate(): AsyncGenerator<StreamEvent, void, undefined> {
     try {
       for (;;) {
-        const events = this.#waiting;
-        this.#waiting = [];
+        for (let event; (event = this.#waiting.shift()); ) {
+          yield event;
+          // All may have come by now, but not all has been read.
+          this.#signal?.throwIfAborted();
+        }
         this.#taken?.();
         this.#taken = undefined;
-        yield* events;
-        if (this.#waiting.length > 0) continue;
         if (this.#ended) break;
         await new Promise<void>((resolve) => (this.#arrived = resolve));
         this.#arrived = undefined;

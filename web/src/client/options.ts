@@ -31,7 +31,10 @@ export interface RecoveryOptions extends Omit<RecovererOptions, "path" | "seed">
   readonly persist?: "session" | undefined;
   /** What requests are made with, in place of the global `fetch`. */
   readonly fetch?: FetchFunction | undefined;
-  /** Told every new state; what a listener throws is reported, and breaks nothing. */
+  /**
+   * Told every new state. What a listener throws is reported as nobody's error (in Node an uncaught exception), and the
+   * stream goes on.
+   */
   readonly onState?: ((state: StreamState) => void) | undefined;
   /** Told how each further leg was joined on. */
   readonly onSeam?: ((seam: Seam) => void) | undefined;

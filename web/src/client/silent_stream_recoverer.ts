@@ -54,13 +54,15 @@ export class SilentStreamRecoverer {
     if (this.#answer !== undefined) throw new TypeError("execute(): the answer before this one is still running");
     const answer = new Answer(this.#url, { ...this.#options, body: payload }, "execute");
     this.#answer = answer;
+    // False: it has been left, and another one may run by now.
+    const over = () => this.#answer === answer && !(this.#answer = undefined);
     try {
       for await (const event of answer) {
         if (event.text !== "" || event.reasoning !== "") onDelta(event.text, event);
       }
-      this.#answer = undefined;
+      if (!over()) return;
     } catch (error) {
-      this.#answer = undefined;
+      over();
       // onDelta's own.
       if (error !== answer.error) throw error;
       // Any other is the reason of an abort that the page asked for.
@@ -77,5 +79,6 @@ export class SilentStreamRecoverer {
   /** Leaves: no callback is called any more. */
   abort(): void {
     this.#answer?.disconnect();
+    this.#answer = undefined;
   }
 }

@@ -146,11 +146,11 @@ export class StreamDriver {
 
   /** Ends the answer as stopped; telling the server so is the owner's. */
   stop(): void {
+    this.#kept?.keep();
     if (this.#over) return;
     if (this.#recoverer !== undefined) return this.#input((recoverer) => recoverer.stop(now()));
     this.#close();
     this.#enter("finalized");
-    this.#kept?.keep();
     this.#owner.finished("stopped", "client-stop");
   }
 
