@@ -26,15 +26,19 @@ struct MemoryLog::Stream {
   std::vector<Chunk> chunks;
   std::vector<std::uint32_t> ends;  // ends[i]: offset of the byte after event i
   std::vector<Follower*> followers;
-  std::uint64_t held = 0;  // what it counts for in MemoryLog::held_
+  std::uint64_t held = 0;     // what it counts for in MemoryLog::held_
+  std::uint64_t charged = 0;  // of that, what is held for it elsewhere
+  std::uint32_t shown = 0;    // events that can be read
   bool ended = false;
+  bool end_shown = false;
   bool notifying = false;
 
   std::uint32_t size() const { return ends.empty() ? 0 : ends.back(); }
+  std::uint32_t shown_size() const { return shown == 0 ? 0 : ends[shown - 1]; }
 
   std::uint64_t footprint() const {
-    std::uint64_t total =
-        sizeof(Stream) + kMapNode + chunks.capacity() * sizeof(Chunk) + ends.capacity() * sizeof(std::uint32_t);
+    std::uint64_t total = sizeof(Stream) + kMapNode + charged + chunks.capacity() * sizeof(Chunk) +
+                          ends.capacity() * sizeof(std::uint32_t);
     for (const Chunk& chunk : chunks) total += chunk.capacity;
     return total;
   }
@@ -43,6 +47,13 @@ struct MemoryLog::Stream {
 
   std::size_t next_chunk() const {
     return chunks.empty() ? kFirstChunk : std::min<std::size_t>(kLargestChunk, std::size_t{chunks.back().capacity} * 2);
+  }
+
+  /// Precondition: `at` is within the stream.
+  const Chunk& chunk_at(Offset at) const {
+    const auto after = std::upper_bound(chunks.begin(), chunks.end(), at,
+                                        [](Offset place, const Chunk& chunk) { return place < chunk.start; });
+    return *(after - 1);
   }
 
   void write(std::string_view bytes) {
@@ -73,13 +84,50 @@ MemoryLog::Stream* MemoryLog::find(StreamId stream) const {
   return found == streams_.end() ? nullptr : found->second.get();
 }
 
-std::optional<StreamId> MemoryLog::open() {
-  if (!make_room(sizeof(Stream) + kMapNode)) return std::nullopt;
+std::optional<StreamId> MemoryLog::open(std::string_view /*facts*/) {
+  const StreamId id = next_id_;
+  return restore(id) ? std::optional(id) : std::nullopt;
+}
+
+bool MemoryLog::restore(StreamId id) {
+  if (!make_room(sizeof(Stream) + kMapNode)) return false;
   auto stream = std::make_unique<Stream>();
   stream->held = stream->footprint();
   held_ += stream->held;
-  streams_.emplace(next_id_, std::move(stream));
-  return next_id_++;
+  streams_.emplace(id, std::move(stream));
+  number_from(id + 1);
+  return true;
+}
+
+void MemoryLog::number_from(StreamId least) { next_id_ = std::max(next_id_, least); }
+
+bool MemoryLog::describe(StreamId id, std::string_view /*facts*/) {
+  const Stream* stream = find(id);
+  return stream != nullptr && !stream->ended;
+}
+
+bool MemoryLog::charge(StreamId id, std::uint64_t bytes) {
+  Stream* stream = find(id);
+  if (stream == nullptr) return false;
+  if (bytes > stream->charged && !make_room(bytes - stream->charged)) return false;
+  stream = find(id);  // what has ended may have gone to make room
+  if (stream == nullptr) return false;
+  stream->charged = bytes;
+  recount(*stream);
+  return true;
+}
+
+void MemoryLog::fit(StreamId id) {
+  Stream* stream = find(id);
+  if (stream == nullptr) return;
+  stream->cut_to_fit();
+  recount(*stream);
+}
+
+void MemoryLog::recount(Stream& stream) {
+  held_ -= stream.held;
+  stream.held = stream.footprint();
+  held_ += stream.held;
 }
 
 /// Ended streams go, oldest first, until `bytes` more fit.
@@ -107,45 +155,82 @@ void MemoryLog::grow(Stream& stream, std::size_t at_least) {
 Append MemoryLog::append(StreamId id, Seq seq, std::string_view bytes) {
   Stream* stream = find(id);
   if (stream == nullptr) return Append::Gone;
-  if (stream->ended || seq != static_cast<Seq>(stream->ends.size())) return Append::OutOfOrder;
-  if (stream->size() + bytes.size() > limits_.max_stream_bytes) return Append::StreamFull;
+  const Append done = store(*stream, seq, bytes);
+  if (done != Append::Done) return done;
+  stream->shown = static_cast<std::uint32_t>(stream->ends.size());
+  notify(*stream);
+  return done;
+}
 
-  const std::size_t fits = std::min(stream->room(), bytes.size());
+Append MemoryLog::store(StreamId id, Seq seq, std::string_view bytes) {
+  Stream* stream = find(id);
+  return stream == nullptr ? Append::Gone : store(*stream, seq, bytes);
+}
+
+Append MemoryLog::store(Stream& stream, Seq seq, std::string_view bytes) {
+  if (stream.ended || seq != static_cast<Seq>(stream.ends.size())) return Append::OutOfOrder;
+  if (stream.size() + bytes.size() > limits_.max_stream_bytes) return Append::StreamFull;
+
+  const std::size_t fits = std::min(stream.room(), bytes.size());
   const std::size_t rest = bytes.size() - fits;
-  std::uint64_t more = rest > 0 ? std::max(stream->next_chunk(), rest) : 0;
-  if (rest > 0 && stream->chunks.size() == stream->chunks.capacity()) {
-    more += std::max<std::size_t>(1, stream->chunks.capacity()) * sizeof(Stream::Chunk);
+  std::uint64_t more = rest > 0 ? std::max(stream.next_chunk(), rest) : 0;
+  if (rest > 0 && stream.chunks.size() == stream.chunks.capacity()) {
+    more += std::max<std::size_t>(1, stream.chunks.capacity()) * sizeof(Stream::Chunk);
   }
-  if (stream->ends.size() == stream->ends.capacity()) {
-    more += std::max<std::size_t>(1, stream->ends.capacity()) * sizeof(std::uint32_t);
+  if (stream.ends.size() == stream.ends.capacity()) {
+    more += std::max<std::size_t>(1, stream.ends.capacity()) * sizeof(std::uint32_t);
   }
   if (more > 0 && !make_room(more)) return Append::LogFull;
 
-  if (fits > 0) stream->write(bytes.substr(0, fits));
+  if (fits > 0) stream.write(bytes.substr(0, fits));
   if (rest > 0) {
-    grow(*stream, rest);
-    stream->write(bytes.substr(fits));
+    grow(stream, rest);
+    stream.write(bytes.substr(fits));
   }
-  stream->ends.push_back(stream->size() + static_cast<std::uint32_t>(bytes.size()));
-  if (more > 0) {
-    held_ -= stream->held;
-    stream->held = stream->footprint();
-    held_ += stream->held;
-  }
-  notify(*stream);
+  stream.ends.push_back(stream.size() + static_cast<std::uint32_t>(bytes.size()));
+  if (more > 0) recount(stream);
   return Append::Done;
 }
 
-void MemoryLog::end(StreamId id, TimeMs now) {
+void MemoryLog::end(StreamId id, TimeMs now, std::string_view /*facts*/) {
   Stream* stream = find(id);
   if (stream == nullptr || stream->ended) return;
-  stream->ended = true;
-  stream->cut_to_fit();
-  held_ -= stream->held;
-  stream->held = stream->footprint();
-  held_ += stream->held;
-  ended_.push_back({id, now + limits_.ttl_ms});
+  close(*stream, id, now);
+  stream->end_shown = true;
   notify(*stream);
+}
+
+void MemoryLog::close(StreamId id, TimeMs now) {
+  Stream* stream = find(id);
+  if (stream != nullptr && !stream->ended) close(*stream, id, now);
+}
+
+void MemoryLog::close(Stream& stream, StreamId id, TimeMs now) {
+  stream.ended = true;
+  stream.cut_to_fit();
+  recount(stream);
+  ended_.push_back({id, now + limits_.ttl_ms});
+}
+
+void MemoryLog::show(StreamId id, Seq next, bool end) {
+  Stream* stream = find(id);
+  if (stream == nullptr) return;
+  stream->shown = std::max(stream->shown, static_cast<std::uint32_t>(next));
+  stream->end_shown |= end;
+  notify(*stream);
+}
+
+void MemoryLog::copy_event(StreamId id, Seq seq, std::string& out) const {
+  const Stream& stream = *find(id);
+  const auto number = static_cast<std::size_t>(seq);
+  const Offset end = stream.ends[number];
+  for (Offset at = number == 0 ? 0 : stream.ends[number - 1]; at < end;) {
+    const Stream::Chunk& chunk = stream.chunk_at(at);
+    const std::size_t skip = at - chunk.start;
+    const std::size_t count = std::min<std::size_t>(chunk.size - skip, end - at);
+    out.append(chunk.bytes.get() + skip, count);
+    at += count;
+  }
 }
 
 void MemoryLog::drop(StreamId id) {
@@ -180,7 +265,7 @@ Seq MemoryLog::next_seq(StreamId id) const {
 
 std::optional<Offset> MemoryLog::offset_above(StreamId id, Seq watermark) const {
   const Stream* stream = find(id);
-  if (stream == nullptr || watermark < seam::kNothing || watermark >= static_cast<Seq>(stream->ends.size())) {
+  if (stream == nullptr || watermark < seam::kNothing || watermark >= static_cast<Seq>(stream->shown)) {
     return std::nullopt;
   }
   return watermark == seam::kNothing ? 0 : stream->ends[static_cast<std::size_t>(watermark)];
@@ -189,12 +274,11 @@ std::optional<Offset> MemoryLog::offset_above(StreamId id, Seq watermark) const 
 Read MemoryLog::read(StreamId id, Offset from) const {
   const Stream* stream = find(id);
   if (stream == nullptr) return {};
-  if (from >= stream->size()) return {stream->ended ? Read::State::Ended : Read::State::Waiting, {}};
-  const auto after = std::upper_bound(stream->chunks.begin(), stream->chunks.end(), from,
-                                      [](Offset at, const Stream::Chunk& chunk) { return at < chunk.start; });
-  const Stream::Chunk& chunk = *(after - 1);
+  const std::uint32_t size = stream->shown_size();
+  if (from >= size) return {stream->end_shown ? Read::State::Ended : Read::State::Waiting, {}};
+  const Stream::Chunk& chunk = stream->chunk_at(from);
   const std::size_t skip = from - chunk.start;
-  return {Read::State::Bytes, {chunk.bytes.get() + skip, chunk.size - skip}};
+  return {Read::State::Bytes, {chunk.bytes.get() + skip, std::min(chunk.start + chunk.size, size) - from}};
 }
 
 void MemoryLog::follow(StreamId id, Follower& follower) {
@@ -226,6 +310,6 @@ TimeMs MemoryLog::next_deadline() const { return ended_.empty() ? kNever : ended
 
 std::vector<StreamId> MemoryLog::take_removed() { return std::exchange(removed_, {}); }
 
-Usage MemoryLog::usage() const { return {streams_.size(), held_, dropped_}; }
+Usage MemoryLog::usage() const { return {streams_.size(), held_, dropped_, 0}; }
 
 }  // namespace tidemark::log

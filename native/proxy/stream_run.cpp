@@ -238,7 +238,7 @@ bool StreamRun::carry_out_actions() {
         if (attempt_) attempt_->call().discard_rest();
         close();
         stream_.end = StreamEnd{action.state, action.reason, context_.loop.unix_now_ms()};
-        context_.log.end(*stream_.log, now());
+        context_.log.end(*stream_.log, now(), {});
         owner_.ended(stream_);
         return false;
     }
@@ -321,7 +321,7 @@ void StreamRun::tell_outcome(retry::Outcome outcome) {
 bool StreamRun::commit() {
   stream_.dialect = relay_.dialect();
   stream_.headers = from_upstream(head_.headers, true);
-  stream_.log = context_.log.open();
+  stream_.log = context_.log.open({});
   if (!stream_.log) {
     close();
     const bool anthropic = stream_.dialect == dialect::Dialect::AnthropicMessages;

@@ -17,7 +17,7 @@ constexpr std::string_view kEnd = ": tidemark end=complete reason=terminal-marke
 
 struct World {
   log::MemoryLog log{{1000, 1u << 20, 1u << 20}};
-  log::StreamId stream = *log.open();
+  log::StreamId stream = *log.open({});
   StreamReader reader{log, stream, 0, dialect::Dialect::OpenaiChat, 100, 0};
 
   /// Takes at most `step` bytes at a time until there is nothing more; what the last answer was goes to `last`.
@@ -50,7 +50,7 @@ TEST_CASE("the body is the events and then the end comment, however little is ta
       if (seq % 3 == 0) got += world.take(0, step, &last);
       if (seq % 3 == 0) CHECK(last == State::Waiting);
     }
-    world.log.end(world.stream, 0);
+    world.log.end(world.stream, 0, {});
     got += world.take(0, step, &last);
     CHECK(last == State::Done);
     CHECK(got == expected + std::string(kEnd));
@@ -97,7 +97,7 @@ TEST_CASE("a keepalive that was begun is finished before an event that came mean
   REQUIRE(next.state == State::Bytes);
   world.reader.taken(1, 100);
   world.log.append(world.stream, 0, "data: a\n\n");
-  world.log.end(world.stream, 0);
+  world.log.end(world.stream, 0, {});
   CHECK(world.take(100, 100) == keepalive.substr(1) + "data: a\n\n" + std::string(kEnd));
 }
 
