@@ -9,8 +9,8 @@ export async function listening(server) {
 }
 
 /**
- * A line to `target` that can be cut, at once or when so many more bytes have come from there (cutAfter() resolves then),
- * or held: then nothing passes on what is open, and nobody is told.
+ * A line to `target` that can be cut, or held: then nothing passes on what is open, and nobody is told. Either at once or when
+ * so many more bytes have come from there: then the promise resolves.
  */
 export async function openLine(target) {
   const { hostname: host, port } = new URL(target);
@@ -18,7 +18,7 @@ export async function openLine(target) {
   const ends = new Map();
   let held = [];
   let left = Infinity;
-  let onCut = () => {};
+  let then = () => {};
   const server = createServer((near) => {
     const far = connect({ host, port });
     for (const [socket, other] of [
@@ -32,19 +32,26 @@ export async function openLine(target) {
     }
     far.on("data", ({ length }) => {
       left -= length;
-      if (left < 0) cut();
+      if (left < 0) then();
     });
   });
   const cut = () => {
     left = Infinity;
     for (const socket of ends.keys()) socket.destroy();
-    onCut();
   };
-  const cutAfter = (size) => {
+  const after = (size, what) => {
     left = size;
-    return new Promise((resolve) => (onCut = resolve));
+    return new Promise((resolve) => {
+      then = () => {
+        what();
+        resolve();
+      };
+    });
   };
+  const cutAfter = (size) => after(size, cut);
+  const holdAfter = (size) => after(size, hold);
   const hold = () => {
+    left = Infinity;
     held = [...ends.keys()];
     for (const socket of held) socket.unpipe().pause();
   };
@@ -52,5 +59,5 @@ export async function openLine(target) {
     for (const socket of held) if (ends.has(socket)) socket.pipe(ends.get(socket));
     held = [];
   };
-  return { address: await listening(server), cut, cutAfter, hold, go, close: () => (cut(), server.close()) };
+  return { address: await listening(server), cut, cutAfter, hold, holdAfter, go, close: () => (cut(), server.close()) };
 }

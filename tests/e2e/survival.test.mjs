@@ -5,7 +5,7 @@ import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { after, before, beforeEach, test } from "node:test";
 import { listening, openLine } from "./line.mjs";
-import { openStage, recordedText } from "./stage.mjs";
+import { ask, openPage, openStage, recordedText, textOf } from "./stage.mjs";
 
 const dist = new URL("../../web/dist/", import.meta.url);
 const types = { js: "text/javascript", wasm: "application/wasm" };
@@ -108,11 +108,15 @@ async function inContext(run) {
   }
 }
 
+// Of an answer's 50 kB, and more than 200 characters of its text.
+const midwayBytes = 12000;
+
 /** In the middle of an answer, which stays there until whole(). */
 async function midway(page, parameters) {
+  const held = flow.holdAfter(midwayBytes);
   await page.goto(address(parameters));
+  await held;
   await longerThan(page, 200);
-  flow.hold();
 }
 
 /** Whole, out of one request; and nothing is remembered any more. */
@@ -190,6 +194,28 @@ test("a reload when the server has forgotten it: told once, and the next one ask
     await whole(page, { requests: 2 });
   }));
 
+test("the chat page over a reload", async () => {
+  const { page, errors, close } = await openPage(stage);
+  try {
+    const held = flow.holdAfter(midwayBytes);
+    await ask(page, { route: "proxy-messages", wait: false });
+    await held;
+    await page.waitForFunction(() => document.querySelector(".answer p")?.textContent.length > 200);
+    await page.reload();
+    flow.go();
+    await page.waitForSelector(".answer[data-end]");
+    assert.equal(await page.locator(".question").count(), 1);
+    assert.equal(await textOf(page.locator(".answer")), recorded);
+    assert.equal(await asked(), 1);
+    await page.reload();
+    await page.waitForSelector("html[data-ready]");
+    assert.equal(await page.locator(".answer").count(), 0);
+    assert.deepEqual(errors, []);
+  } finally {
+    await close();
+  }
+});
+
 test("a crash of the tab", () =>
   inContext(async ({ context, page }) => {
     await midway(page);
@@ -264,9 +290,10 @@ test("two that ask for the same at once get one answer, after a reload too", () 
 
 test("the drop-in fetch, over a reload", () =>
   inContext(async ({ page, requests }) => {
+    const held = flow.holdAfter(midwayBytes);
     await page.goto(address({ dropIn: 1 }));
+    await held;
     await longerThan(page, 4000);
-    flow.hold();
     await page.reload();
     flow.go();
     await ended(page);
@@ -288,6 +315,29 @@ test("another reader's question is not taken for it", () =>
     // The first is remembered still.
     await page.goto(address());
     await whole(page, { requests: 2 });
+  }));
+
+test("what else is in the storage does no harm, nor do others' questions", () =>
+  inContext(async ({ page }) => {
+    for (const value of ["nothing", "12"]) {
+      await page.goto(site);
+      await page.evaluate((value) => (sessionStorage.tidemark = value), value);
+      await page.goto(address());
+      await ended(page);
+      assert.deepEqual(await textsOf(page), [recorded], value);
+    }
+    await midway(page);
+    const name = await page.evaluate(() => Object.keys(JSON.parse(sessionStorage.tidemark))[0]);
+    for (const note of [true, { a: 1 }, [5], ["潮\n"], ["../../v1"]]) {
+      await page.evaluate(([name, note]) => (sessionStorage.tidemark = JSON.stringify({ [name]: note })), [name, note]);
+      await page.reload();
+      flow.go();
+      await page.waitForFunction(() => document.documentElement?.dataset.end || globalThis.seen?.errors.length);
+      const [text, errors] = await page.evaluate(() => [seen.answers[0]?.text, seen.errors]);
+      // One that looks right is asked for, refused and forgotten.
+      if (errors.length > 0) assert.deepEqual([errors[0].status >= 400, await noted(page)], [true, []], JSON.stringify(note));
+      else assert.equal(text, recorded, JSON.stringify(note));
+    }
   }));
 
 test("no more than 16 are remembered: the oldest gives way", () =>

@@ -61,8 +61,14 @@ function say(who, text) {
   return { message, said, node };
 }
 
+// What a reload goes on with: the question under way, where and with which fault it was asked.
+const asked = "asked";
+
 async function ask(question) {
-  const { base, path, body, headers } = routes[$("route").value];
+  const [route, fault] = [$("route").value, $("fault").value];
+  const { base, path, body, headers } = routes[route];
+  // Of the others nobody has kept anything to go on with.
+  if (base === "proxy") sessionStorage.setItem(asked, JSON.stringify({ question, route, fault }));
   say("question", question);
   const { message, said, node } = say("answer", "");
   const cursor = document.createElement("tide-cursor");
@@ -72,7 +78,8 @@ async function ask(question) {
   const line = new Line();
   const answer = recoverStream(config[base] + path, {
     body: body(question),
-    headers: { ...headers, "X-Simulate": $("fault").value },
+    headers: { ...headers, "X-Simulate": fault },
+    persist: "session",
     fetch: line.fetch,
     heartbeatTimeoutMs,
     onState: (state) => {
@@ -98,6 +105,7 @@ async function ask(question) {
     $("told").textContent = `No answer: ${error.message}${again}`;
     note(message, "error", error.message + again);
   }
+  sessionStorage.removeItem(asked);
   message.dataset.end = answer.end ?? "left";
   running = undefined;
   show();
@@ -129,4 +137,10 @@ $("composer").addEventListener("submit", (event) => {
 });
 $("stop").addEventListener("click", () => void running?.answer.stop().catch(() => {}));
 $("cut").addEventListener("click", () => running?.line.cut());
+const { question, route, fault } = JSON.parse(sessionStorage.getItem(asked) ?? "{}");
+if (question) {
+  $("route").value = route;
+  $("fault").value = fault;
+  void ask(question);
+}
 document.documentElement.dataset.ready = "";

@@ -1,7 +1,7 @@
 // Builds dist/: the bundled modules, their types, the style sheet and the WebAssembly module.
 // The module comes from the `wasm` preset's build, or from where TIDEMARK_WASM says.
 import { execFileSync } from "node:child_process";
-import { copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { deflateSync } from "node:zlib";
 import { build } from "esbuild";
@@ -12,9 +12,11 @@ const web = new URL("../", import.meta.url);
 const path = (relative) => fileURLToPath(new URL(relative, web));
 const wasm = process.env.TIDEMARK_WASM ?? path("../build/wasm/tidemark_core.wasm");
 
-await rm(path("dist"), { recursive: true, force: true });
-await mkdir(path("dist"), { recursive: true });
-execFileSync(process.execPath, [path("node_modules/typescript/bin/tsc"), "-p", path("."), "--emitDeclarationOnly"], {
+// Beside dist/, which somebody may be serving: it is exchanged once it is whole.
+const out = path("dist.building");
+await rm(out, { recursive: true, force: true });
+await mkdir(out);
+execFileSync(process.execPath, [path("node_modules/typescript/bin/tsc"), "-p", path("."), "--emitDeclarationOnly", "--outDir", out], {
   stdio: "inherit",
 });
 // Properties that only the package itself sees are given short names, the module's exports with them. None of these may
@@ -29,7 +31,7 @@ const module = await readFile(wasm);
 const exported = WebAssembly.Module.exports(new WebAssembly.Module(module)).filter(({ name }) => name.startsWith("tidemark_"));
 const short = Object.fromEntries(exported.map(({ name }, index) => [name, String.fromCharCode(97 + index)]));
 const common = {
-  outdir: path("dist"),
+  outdir: out,
   bundle: true,
   minify: true,
   format: "esm",
@@ -38,7 +40,7 @@ const common = {
   legalComments: "none",
 };
 // Without the exports that nobody asks for there is more to be left out.
-const renamed = path("dist/tidemark_core.wasm");
+const renamed = `${out}/tidemark_core.wasm`;
 await writeFile(renamed, renameExports(module, { ...short, memory: "memory", _initialize: "_initialize" }));
 const features = ["bulk-memory", "nontrapping-float-to-int", "sign-ext", "mutable-globals"].map((name) => `--enable-${name}`);
 const smaller = "--flatten --rereloop --flatten --simplify-locals-notee-nostructure -Oz --coalesce-locals -Oz".split(" ");
@@ -72,14 +74,16 @@ for (const [index, prefix] of [["index", ""], ["inline", "inline_"]]) {
   });
 }
 // What esbuild leaves, terser finds: a fortieth of the client.
-for (const name of (await readdir(path("dist"))).filter((name) => name.endsWith(".js"))) {
-  const { code } = await minify(await readFile(path(`dist/${name}`), "utf8"), {
+for (const name of (await readdir(out)).filter((name) => name.endsWith(".js"))) {
+  const { code } = await minify(await readFile(`${out}/${name}`, "utf8"), {
     ecma: 2022,
     module: true,
     compress: { passes: 4, keep_fargs: false, directives: false, pure_getters: true, unsafe_arrows: true, unsafe_methods: true },
   });
-  await writeFile(path(`dist/${name}`), code);
+  await writeFile(`${out}/${name}`, code);
 }
-await copyFile(path("src/cursor/cursor.css"), path("dist/cursor.css"));
+await copyFile(path("src/cursor/cursor.css"), `${out}/cursor.css`);
 // So that TypeScript, too, finds something where the style sheet is imported.
-await writeFile(path("dist/cursor.css.d.ts"), "export {};\n");
+await writeFile(`${out}/cursor.css.d.ts`, "export {};\n");
+await rm(path("dist"), { recursive: true, force: true });
+await rename(out, path("dist"));

@@ -26,11 +26,14 @@ export function Answer({ question }: { question: string }): ReactElement {
   useRecoveredStream("https://example.test/", { maxRetry: 1 });
   // @ts-expect-error: no such state
   void (<TideCursor state="ebbing" />);
+  // @ts-expect-error: no such state
+  void (<tide-cursor state="ebbing" />);
   return (
     <p onClick={() => void stop()} onBlur={abort} title={end ?? error?.code}>
       {text.length + reasoning.length}
       <TideCursor ref={cursor} className="mine" state={state} for="root" style={{ color: "teal" }} />
       <TideCursor />
+      <tide-cursor state={state} />
     </p>
   );
 }

@@ -15,11 +15,10 @@ export class KeptAnswer {
   readonly found: Note | undefined;
 
   constructor(request: string) {
-    // FNV-1a, 32 bits.
-    let hash = 0x811c9dc5;
-    for (let i = 0; i < request.length; ++i) hash = Math.imul(hash ^ request.charCodeAt(i), 0x01000193);
-    this.#name = `${hash} ${request.length}`;
-    this.found = notes()[this.#name];
+    this.#name = `${hash(request, 16777619)} ${hash(request, 709607)}`;
+    const note: unknown = notes()[this.#name];
+    // Somebody else's may lie there.
+    if (Array.isArray(note) && /^[!-~]+$/.test(note.join(""))) this.found = note as Note;
   }
 
   /** undefined: forgets it. */
@@ -38,6 +37,13 @@ export class KeptAnswer {
   }
 }
 
+/** Like FNV-1a, 32 bits. */
+function hash(text: string, prime: number): number {
+  let hash = text.length;
+  for (let i = 0; i < text.length; ++i) hash = Math.imul(hash ^ text.charCodeAt(i), prime);
+  return hash;
+}
+
 function notes(): Record<string, Note> {
   try {
     return { ...JSON.parse(sessionStorage.getItem(item)!) };
@@ -49,5 +55,5 @@ function notes(): Record<string, Note> {
 /** undefined: not wanted, or the request is none that could be known again. */
 export function keptAnswer(options: RecoveryOptions, { url, headers, settings, text }: RequestTemplate): KeptAnswer | undefined {
   if (!options.persist || text === undefined) return;
-  return new KeptAnswer([settings.method, url.href, headers.get("Authorization"), text].join("\n"));
+  return new KeptAnswer([settings.method, url.href, ...headers, text].join("\n"));
 }

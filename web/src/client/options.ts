@@ -25,7 +25,7 @@ export interface RecoveryOptions extends Omit<RecovererOptions, "path" | "seed">
   readonly sendIdempotencyKey?: boolean | undefined;
   /**
    * A request that asks for a stream is remembered by the tab for as long as its answer is not over. Made again (after a
-   * reload or a crash: the same URL, body and Authorization), it gets the same answer, from its beginning, out of the
+   * reload or a crash: the same URL, body and headers), it gets the same answer, from its beginning, out of the
    * proxy's log; where that is gone it fails, and the next one asks anew. Without a sessionStorage nothing is remembered.
    */
   readonly persist?: "session" | undefined;

@@ -51,7 +51,7 @@ export class SilentStreamRecoverer {
     check("execute", "onDelta", onDelta, aFunction);
     check("execute", "onError", onError, mayBeAFunction);
     check("execute", "onFinish", onFinish, mayBeAFunction);
-    if (this.#answer !== undefined) throw new TypeError("execute(): the answer before this one is still running");
+    if (this.#answer !== undefined) throw new TypeError("execute(): the last answer is still running");
     const answer = new Answer(this.#url, { ...this.#options, body: payload }, "execute");
     this.#answer = answer;
     // False: it has been left, and another one may run by now.

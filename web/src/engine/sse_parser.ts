@@ -113,7 +113,7 @@ export class SseParser {
   #tooLarge(): TidemarkError {
     return new TidemarkError(
       "event_too_large",
-      `an event of the stream is larger than maxEventBytes (${this.#maxEventBytes})`,
+      `an event is larger than maxEventBytes (${this.#maxEventBytes})`,
     );
   }
 

@@ -43,6 +43,16 @@ export function useRecoveredStream(url: string | URL, options: RecoveredStreamOp
 }
 
 /** Every other attribute is the element's. */
+declare module "react" {
+  namespace JSX {
+    interface IntrinsicElements {
+      /** The element itself, of `tidemark/cursor`. */
+      "tide-cursor": TideCursorProps & RefAttributes<HTMLElement>;
+    }
+  }
+}
+
+/** Of `<TideCursor>`, and of the element itself. */
 export interface TideCursorProps extends HTMLAttributes<HTMLElement> {
   /** The stream's; "", the default: nothing is shown. */
   readonly state?: StreamState | "" | undefined;
