@@ -28,7 +28,7 @@ std::string_view message_for(LossCause cause) {
     case LossCause::Hole:
       return "events of the stream are missing";
     case LossCause::NotEventStream:
-      return "the server answered with something else than an event stream";
+      return "the answer is no event stream";
   }
   return "the stream was lost";
 }

@@ -53,7 +53,7 @@ void Recoverer::take_event(TimeMs now, const sse::Event& event, const dialect::F
   if (mode_ != ResumeMode::Tidemark && place_by_meaning(now, event, meaning, seq) != Verdict::Take) return;
   const bool numbered = mode_ == ResumeMode::Tidemark || mode_ == ResumeMode::Seq;
   if (numbered && seq == seam::kNothing && !fits_unnumbered(meaning.kind)) {
-    if (dialect::is_content(meaning.kind)) fail_mismatch("the server does not say where its events belong");
+    if (dialect::is_content(meaning.kind)) fail_mismatch("it is not known where these events belong");
     return;
   }
   if (meaning.kind == Kind::Silence && (event.data.empty() || (numbered && seq == seam::kNothing))) return;
@@ -272,7 +272,8 @@ void Recoverer::take_comment(std::string_view block) {
   std::size_t end = 0;
   while (end < kEnds.size() && kEnds[end] != rest.substr(0, space)) ++end;
   if (end == kEnds.size()) return;
-  drop_leg();
+  // Its last bytes: a connection that ends by itself serves the next request.
+  leg_is_gone();
   if (end < kEnds.size() - 1) return finish(static_cast<RecoveredEnd>(end), reason);
   if (error_seen_) return fail_by_event();
   std::string code(reason.empty() ? "upstream_error" : reason);

@@ -35,9 +35,9 @@ std::string_view describe(Error error) {
     case Error::None:
       return "no error";
     case Error::LineTooLong:
-      return "a line of the event stream is longer than allowed";
+      return "a line is longer than allowed";
     case Error::EventTooLarge:
-      return "an event of the event stream is larger than allowed";
+      return "an event is larger than allowed";
   }
   return "unknown error";
 }

@@ -340,6 +340,19 @@ test("what else is in the storage does no harm, nor do others' questions", () =>
     }
   }));
 
+test("a download of the module that breaks is made once more; an answer that is over leaves its connection whole", () =>
+  inContext(async ({ page }) => {
+    let broken = 0;
+    await page.route("**/*.wasm", (route) => (broken++ === 0 ? route.abort("connectionreset") : route.continue()));
+    const cancelled = [];
+    page.on("requestfailed", (request) => cancelled.push(request.url()));
+    const finished = page.waitForEvent("requestfinished", (request) => request.method() === "POST");
+    await page.goto(address());
+    await whole(page);
+    assert.equal((await finished).failure(), null);
+    assert.deepEqual(cancelled, [`${site}/tidemark_core.wasm`]);
+  }));
+
 test("no more than 16 are remembered: the oldest gives way", () =>
   inContext(async ({ page }) => {
     await page.goto(address({ simulate: "stall-after=40" }));

@@ -7,6 +7,7 @@ import { deflateSync } from "node:zlib";
 import { build } from "esbuild";
 import { minify } from "terser";
 import { renameExports } from "./wasm_exports.mjs";
+import { smallest } from "./wasm_passes.mjs";
 
 const web = new URL("../", import.meta.url);
 const path = (relative) => fileURLToPath(new URL(relative, web));
@@ -39,13 +40,10 @@ const common = {
   target: "es2022",
   legalComments: "none",
 };
-// Without the exports that nobody asks for there is more to be left out.
 const renamed = `${out}/tidemark_core.wasm`;
 await writeFile(renamed, renameExports(module, { ...short, memory: "memory", _initialize: "_initialize" }));
-const features = ["bulk-memory", "nontrapping-float-to-int", "sign-ext", "mutable-globals"].map((name) => `--enable-${name}`);
-const smaller = "--flatten --rereloop --flatten --simplify-locals-notee-nostructure -Oz --coalesce-locals -Oz".split(" ");
-execFileSync("wasm-opt", [...features, ...smaller, renamed, "-o", renamed], { stdio: "inherit" });
-const shipped = await readFile(renamed);
+const shipped = smallest(renamed);
+await writeFile(renamed, shipped);
 const client = { ...common, mangleProps: new RegExp(`^(tidemark_\\w+|${internal})$`), mangleCache: short };
 await build({ ...client, entryPoints: { index: path("src/index.ts"), cursor: path("src/cursor/cursor.ts") } });
 const packed = deflateSync(shipped, { level: 9 });

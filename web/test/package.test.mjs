@@ -151,13 +151,15 @@ test("where the module can't be had, only the first request is wasted, and later
     const { recoverStream, createRecoveringFetch } = await import(pathToFileURL(join(copy, "index.js")));
     const url = `${server.url}/v1/chat/completions`;
     const body = { stream: true };
+    let answer;
     const ask = async () => {
-      const answer = recoverStream(url, { body });
+      answer = recoverStream(url, { body });
       for await (const _ of answer);
       return answer.text;
     };
     const unavailable = { name: "TidemarkError", code: "engine_unavailable", message: /could not be loaded: .*tidemark_core\.wasm/ };
     await assert.rejects(ask(), unavailable);
+    assert.equal(answer.state, "finalized");
     await assert.rejects(ask(), unavailable);
     await assert.rejects(createRecoveringFetch()(url, { method: "POST", body: JSON.stringify(body) }), unavailable);
     assert.ok(server.seen.length <= 1, `${server.seen.length} requests`);

@@ -128,6 +128,7 @@ export class StreamDriver {
         engineMissing = true;
         if (this.#over) return;
         this.#close();
+        this.#enter("finalized");
         this.#owner.failed({ error, response: undefined, thrown: error, inBand: false });
       },
     );
@@ -218,6 +219,8 @@ export class StreamDriver {
         break;
       case "finished":
         this.#owner.flushed?.();
+        // Where it was to be left, it has been.
+        this.#leg = undefined;
         this.#close();
         this.#kept?.keep();
         this.#owner.finished(action.end, action.reason);

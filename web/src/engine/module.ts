@@ -153,16 +153,19 @@ let loading: Promise<Core> | undefined;
 
 /** The same core for everybody; a failed attempt is not remembered. */
 export function loadCore(): Promise<Core> {
-  loading ??= instantiate(imports).then(
-    ({ instance }) => {
-      const exports = instance.exports as unknown as CoreExports;
-      exports._initialize();
-      return new Core(exports);
-    },
-    (cause: unknown) => {
-      loading = undefined;
-      throw new TidemarkError("engine_unavailable", `the WebAssembly core could not be loaded: ${cause}`, { cause });
-    },
-  );
+  // A download that broke is made once more.
+  loading ??= instantiate(imports)
+    .catch(() => instantiate(imports))
+    .then(
+      ({ instance }) => {
+        const exports = instance.exports as unknown as CoreExports;
+        exports._initialize();
+        return new Core(exports);
+      },
+      (cause: unknown) => {
+        loading = undefined;
+        throw new TidemarkError("engine_unavailable", `the WebAssembly core could not be loaded: ${cause}`, { cause });
+      },
+    );
   return loading;
 }
