@@ -89,6 +89,8 @@ export function testExample(name, { scene, site, adapter = false, hydrated }) {
       assert.equal(await textOf(page), recorded);
       assert.deepEqual(requests, ["POST"]);
       assert.equal((await status()).all, before.all + 1);
+      // What is over cannot be stopped.
+      assert.equal(await page.locator("#stop").count(), 0);
       const { states, frames } = await page.evaluate(() => seen);
       assert.deepEqual(states, ["handshaking", "streaming", "finalized"]);
       if (adapter) {
@@ -145,7 +147,8 @@ export function testExample(name, { scene, site, adapter = false, hydrated }) {
   test(`${name}: an error is shown`, () =>
     asked("status=401", async ({ page }) => {
       await ended(page, "failed");
-      assert.match(await page.locator("article [role=alert]").textContent(), /^\w+$/);
+      assert.equal(await page.locator("article [role=alert]").textContent(), "The simulated upstream answers with status 401.");
+      assert.equal(await page.locator("#stop").count(), 0);
       assert.equal((await page.evaluate(() => seen.states)).at(-1), "finalized");
     }));
 }

@@ -47,11 +47,13 @@ function Answer(props) {
         <tide-cursor class="cursor" state={cursor()} />
       </p>
       <Show when={error()}>
-        <p role="alert">{error().code}</p>
+        <p role="alert">{error().message}</p>
       </Show>
-      <button id="stop" onClick={() => answer.stop().catch(setError)}>
-        Stop
-      </button>
+      <Show when={!end()}>
+        <button id="stop" onClick={() => answer.stop().catch(setError)}>
+          Stop
+        </button>
+      </Show>
       <button id="leave" onClick={props.onLeave}>
         Leave
       </button>

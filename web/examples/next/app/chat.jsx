@@ -18,10 +18,12 @@ function Answer({ proxy, simulate, messages, onLeave }) {
         {text}
         <TideCursor className="cursor" state={state} />
       </p>
-      {error && <p role="alert">{error.code}</p>}
-      <button id="stop" onClick={stop}>
-        Stop
-      </button>
+      {error && <p role="alert">{error.message}</p>}
+      {!end && (
+        <button id="stop" onClick={stop}>
+          Stop
+        </button>
+      )}
       <button id="leave" onClick={onLeave}>
         Leave
       </button>
