@@ -30,6 +30,11 @@ void Relay::start(TimeMs now) {
   send_attempt(now);
 }
 
+void Relay::taken_over() {
+  begin();
+  if (!held_.empty()) let_all_go();
+}
+
 void Relay::set_dialect(std::optional<dialect::Dialect> spoken) {
   if (delivered_ || form_) {
     foreign_ = spoken && spoken != options_.dialect;

@@ -57,6 +57,10 @@ class Relay {
   /// `readable`: what the chunk says, where the body is compressed; as much of it as is looked at is enough, that is
   /// dialect::kMaxChallengeBytes in all. What is handed on are the chunks. An event stream must come uncompressed.
   void handle_bytes(TimeMs now, unsigned attempt, std::string_view chunk, std::string_view readable = {});
+  /// All that came so far, as attempt 1, is what another process had delivered before it was gone: its log. The actions
+  /// that it has become are those of then, from seq 0 on; what was held back then until more was known, has gone out
+  /// since.
+  void taken_over();
   /// The body is over, as its framing says or, without framing, because the connection was closed.
   void handle_eof(TimeMs now, unsigned attempt);
   /// `message`: a sentence that says what went wrong; clients read it, so no address and no credential.

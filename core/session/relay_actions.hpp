@@ -105,6 +105,8 @@ enum class EndReason : std::uint8_t {
 };
 /// "terminal-marker", …
 std::string_view name(EndReason reason);
+std::optional<EndState> end_state_from_name(std::string_view name);
+std::optional<EndReason> end_reason_from_name(std::string_view name);
 
 /// The answer to the client where there is no commit: status, and what dialect::error_body() needs.
 struct RelayError {

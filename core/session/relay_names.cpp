@@ -133,4 +133,19 @@ std::string_view name(EndReason reason) {
   return "";
 }
 
+std::optional<EndState> end_state_from_name(std::string_view text) {
+  for (const EndState state : {EndState::Complete, EndState::Stopped, EndState::Truncated, EndState::Failed}) {
+    if (name(state) == text) return state;
+  }
+  return std::nullopt;
+}
+
+std::optional<EndReason> end_reason_from_name(std::string_view text) {
+  for (int i = 0; i <= static_cast<int>(EndReason::Shutdown); ++i) {
+    const auto reason = static_cast<EndReason>(i);
+    if (name(reason) == text) return reason;
+  }
+  return std::nullopt;
+}
+
 }  // namespace tidemark::session
