@@ -36,10 +36,18 @@ void read_listen(Config& config, const std::string& field, const std::string& te
   }
 }
 
-void read_log(const std::string& field, const std::string& text, Problems& problems) {
-  if (text == "memory:") return;
-  const bool known = text.rfind("file:", 0) == 0 || text.rfind("redis://", 0) == 0;
-  problems.add(field, shown(without_userinfo(text)), known ? kNotAvailable : "must be memory:");
+constexpr const char* kLogForm = "must be memory: or file:DIR";
+
+void read_log(Config& config, const std::string& field, const std::string& text, Problems& problems) {
+  constexpr std::string_view kFile = "file:";
+  if (text == "memory:") {
+    config.log_directory.clear();
+  } else if (text.rfind(kFile, 0) == 0 && text.size() > kFile.size()) {
+    config.log_directory = text.substr(kFile.size());
+  } else {
+    const bool redis = text.rfind("redis://", 0) == 0 || text.rfind("rediss://", 0) == 0;
+    problems.add(field, shown(without_userinfo(text)), redis ? kNotAvailable : kLogForm);
+  }
 }
 
 std::optional<dialect::Dialect> read_dialect(ObjectReader& reader) {
@@ -147,6 +155,17 @@ void read_log_limits(Config& config, ObjectReader& parent, Problems& problems) {
   reader.finish();
 }
 
+void read_log_file(Config& config, ObjectReader& parent, Problems& problems) {
+  const json* value = parent.raw("log_file");
+  if (value == nullptr) return;
+  ObjectReader reader(*value, "log_file", problems);
+  if (const auto chosen = reader.choice("sync", {"never", "interval", "always"})) {
+    config.log_file.sync = static_cast<LogSync>(*chosen);
+  }
+  reader.integer("sync_ms", config.log_file.sync_ms, 1, kDayMs);
+  reader.finish();
+}
+
 void read_disconnect(Config& config, ObjectReader& parent, Problems& problems) {
   const json* value = parent.raw("disconnect");
   if (value == nullptr) return;
@@ -230,8 +249,9 @@ void read_all(Config& config, const json& root, const Flags& flags, const Enviro
   if (const auto chosen = reader.choice("truncated_finish", {"stop", "length", "error"})) {
     config.truncated_finish = static_cast<dialect::FinishStyle>(*chosen);
   }
-  if (const auto text = reader.text("log", "must be memory:"); text && !flags.log) read_log("log", *text, problems);
+  if (const auto text = reader.text("log", kLogForm); text && !flags.log) read_log(config, "log", *text, problems);
   read_log_limits(config, reader, problems);
+  read_log_file(config, reader, problems);
   read_disconnect(config, reader, problems);
   reader.integer("drain_seconds", config.drain_seconds, 0, kYearSeconds);
   read_header_name(config, reader, problems);
@@ -245,7 +265,7 @@ void read_all(Config& config, const json& root, const Flags& flags, const Enviro
 
 void apply(Config& config, const Flags& flags, Problems& problems) {
   if (flags.listen) read_listen(config, "--listen", *flags.listen, problems);
-  if (flags.log) read_log("--log", *flags.log, problems);
+  if (flags.log) read_log(config, "--log", *flags.log, problems);
   if (!flags.upstream) return;
   const auto url = parse_base_url(*flags.upstream);
   if (!url) return problems.add("--upstream", shown(without_userinfo(*flags.upstream)), kUrlForm);

@@ -62,6 +62,18 @@ struct LogLimits {
   std::uint64_t max_total_bytes = 268435456;
 };
 
+/// When a log in files asks for what was written to be on the disk.
+enum class LogSync : std::uint8_t {
+  Never,     // the kernel decides
+  Interval,  // every `sync_ms`, where there is something new
+  Always,    // before a reader sees it
+};
+
+struct LogFile {
+  LogSync sync = LogSync::Never;
+  std::int64_t sync_ms = 100;
+};
+
 enum class DisconnectPolicy : std::uint8_t { Linger, Continue, Cancel };
 std::string_view name(DisconnectPolicy policy);
 
@@ -93,6 +105,8 @@ struct Config {
   TimeMs keepalive_ms = 15000;
   dialect::FinishStyle truncated_finish = dialect::FinishStyle::Stop;
   LogLimits log_limits;
+  std::string log_directory;  // of `file:`; empty: `memory:`
+  LogFile log_file;
   Disconnect disconnect;
   std::int64_t drain_seconds = 30;
   std::string principal_header;                 // empty: the credential headers

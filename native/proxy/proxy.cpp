@@ -131,7 +131,7 @@ void Proxy::attach_or_start(const std::shared_ptr<downstream::Exchange>& exchang
   if (!request.key.empty()) {
     if (const auto stream = streams_.find(request.principal, request.key)) {
       if (stream->request != request.request) return reply_refusal(context_, *exchange, Refusal::KeyReused, dialect);
-      return streams_.attach(exchange, stream, std::move(point));
+      return streams_.attach(exchange, stream, std::move(point), &request.run);
     }
   }
   if (point.watermark > seam::kNothing) return reply_refusal(context_, *exchange, Refusal::ResumeExpired, dialect);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "native/downstream/server.hpp"
+#include "native/log/file_log.hpp"
 #include "native/log/memory_log.hpp"
 #include "native/proxy/context.hpp"
 #include "native/proxy/proxy.hpp"
@@ -24,6 +25,35 @@ log::Limits log_limits(const config::LogLimits& limits) {
   return {limits.ttl_seconds * 1000, 2 * limits.max_stream_bytes + kRoomForEnding, limits.max_total_bytes};
 }
 
+log::SyncPolicy sync_policy(config::LogSync sync) {
+  switch (sync) {
+    case config::LogSync::Never:
+      return log::SyncPolicy::Never;
+    case config::LogSync::Interval:
+      return log::SyncPolicy::Interval;
+    case config::LogSync::Always:
+      return log::SyncPolicy::Always;
+  }
+  return log::SyncPolicy::Never;
+}
+
+/// In memory, too, where the files can't be had: then `error` says why.
+std::unique_ptr<log::StreamLog> open_log(loop::Loop& loop, const config::Config& config, observe::Logger& logger,
+                                         std::string& error) {
+  const log::Limits limits = log_limits(config.log_limits);
+  if (config.log_directory.empty()) return std::make_unique<log::MemoryLog>(limits);
+  log::FileLogOptions options;
+  options.limits = limits;
+  options.sync = sync_policy(config.log_file.sync);
+  options.sync_interval = std::chrono::milliseconds(config.log_file.sync_ms);
+  options.unix_now_ms = [&loop] { return loop.unix_now_ms(); };
+  options.post = [&loop](std::function<void()> task) { loop.post(std::move(task)); };
+  auto opened = log::FileLog::open(config.log_directory, std::move(options), loop.now_ms(), logger);
+  if (opened.ok()) return std::move(opened.value());
+  error = opened.error();
+  return std::make_unique<log::MemoryLog>(limits);
+}
+
 downstream::ServerLimits server_limits(const config::Limits& limits) {
   downstream::ServerLimits out;
   out.request_head_bytes = limits.request_head_bytes;
@@ -40,17 +70,18 @@ struct Service::Parts {
   Parts(loop::Loop& loop_, const config::Config& config_, observe::Logger& logger)
       : loop(loop_),
         config(config_),
-        log(log_limits(config.log_limits)),
+        log(open_log(loop, config, logger, log_error)),
         client(loop, &tls, {}),
         upstreams(config, logger),
         cors(config.cors_allow_origins,
              config.lends_keys() ? Cors::Unconfigured::Nobody : Cors::Unconfigured::Upstream),
-        context{loop, config, logger, log, client, upstreams, registry, counters, cors, refused_forms},
+        context{loop, config, logger, *log, client, upstreams, registry, counters, cors, refused_forms},
         streams(context),
         proxy(context, streams),
         server(loop, server_limits(config.limits), proxy),
         look(loop) {
     context.server = &server;
+    streams.restore(log->take_restored());
   }
 
   ~Parts() {
@@ -69,14 +100,21 @@ struct Service::Parts {
     look_whether_done();
   }
 
+  // What still runs is no loss: the next process takes it over, and readers come back to that.
+  bool is_left_to_another() const { return !config.log_directory.empty() && log->reachable(); }
+
   void look_whether_done() {
     const TimeMs now = loop.now_ms();
     const bool idle = counters.running == 0 && server.exchanges() == 0;
     if (!idle && now >= shut_down_at && !was_shut_down) {
       was_shut_down = true;
-      close_at = now + kLastBytesMs;
       server.stop_accepting();
-      streams.shut_down();
+      if (is_left_to_another()) {
+        close_at = now;
+      } else {
+        close_at = now + kLastBytesMs;
+        streams.shut_down();
+      }
     }
     if (idle || now >= close_at) {
       server.close_all();
@@ -87,7 +125,8 @@ struct Service::Parts {
 
   loop::Loop& loop;
   const config::Config& config;
-  log::MemoryLog log;
+  std::string log_error;  // why the log is not the one that was asked for
+  std::unique_ptr<log::StreamLog> log;
   tls::ClientContext tls;
   upstream::Client client;
   Upstreams upstreams;
@@ -111,7 +150,10 @@ Service::Service(loop::Loop& loop, const config::Config& config, observe::Logger
 
 Service::~Service() = default;
 
-std::string Service::listen() { return parts_->server.listen(parts_->config.listen.host, parts_->config.listen.port); }
+std::string Service::listen() {
+  if (!parts_->log_error.empty()) return parts_->log_error;
+  return parts_->server.listen(parts_->config.listen.host, parts_->config.listen.port);
+}
 
 std::uint16_t Service::port() const { return parts_->server.port(); }
 

@@ -62,7 +62,8 @@ std::string status_page(const Context& context) {
   for (const auto& [state, count] : by_state) page["streams"][std::string(state)] = count;
   page["readers"] = context.counters.readers;
   const log::Usage usage = context.log.usage();
-  page["log"] = {{"url", "memory:"},
+  const std::string& directory = context.config.log_directory;
+  page["log"] = {{"url", directory.empty() ? "memory:" : "file:" + directory},
                  {"reachable", context.log.reachable()},
                  {"streams", usage.streams},
                  {"bytes", usage.bytes},

@@ -16,6 +16,7 @@
 #include "native/log/stream_log.hpp"
 #include "native/loop/loop.hpp"
 #include "native/proxy/resume.hpp"
+#include "native/proxy/run_request.hpp"
 #include "native/tls/sha256.hpp"
 
 namespace tidemark::proxy {
@@ -58,6 +59,8 @@ struct Stream {
   std::unique_ptr<loop::Timer> linger;  // while it runs without readers
   std::int64_t created_unix_ms = 0;
   std::unique_ptr<StreamRun> run;  // the upstream leg, until the stream has ended
+  // Another process has left it before its end: nobody feeds it until somebody comes for it.
+  std::optional<RunRequest> left;
 
   /// "waiting" (before the commit), "running", or the end state.
   std::string_view state() const;

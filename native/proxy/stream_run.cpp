@@ -9,6 +9,7 @@
 #include "native/proxy/forwarding.hpp"
 #include "native/proxy/random_name.hpp"
 #include "native/proxy/reply.hpp"
+#include "native/proxy/stream_facts.hpp"
 
 namespace tidemark::proxy {
 namespace {
@@ -89,6 +90,46 @@ StreamRun::~StreamRun() {
 void StreamRun::start() {
   relay_.start(now());
   carry_out();
+}
+
+void StreamRun::take_over(Then then) {
+  attempts_before_ = stream_.attempts > 0 ? stream_.attempts - 1 : 0;
+  told_before_ = context_.log.next_seq(*stream_.log);
+  taking_over_ = true;
+  relay_.set_dialect(stream_.dialect);
+  if (!read_again()) return;
+  taking_over_ = false;
+  if (relay_.next_seq() != told_before_) {
+    return end({session::EndState::Truncated, session::EndReason::Shutdown, context_.loop.unix_now_ms()});
+  }
+  switch (then) {
+    case Then::GoOn:
+      relay_.handle_failure(now(), relay_.attempts(), session::AttemptFailure::Broken,
+                            "the process that fed the stream is gone");
+      return carry_out();
+    case Then::Stop:
+      return stop();
+    case Then::ShutDown:
+      return shut_down();
+  }
+}
+
+/// False when the run is over, since the log has the whole answer.
+bool StreamRun::read_again() {
+  relay_.start(now());
+  session::UpstreamHead head;
+  head.status = 200;
+  head.content_type = "text/event-stream";
+  relay_.handle_head(now(), relay_.attempts(), head);
+  for (log::Offset at = 0;;) {
+    const log::Read read = context_.log.read(*stream_.log, at);
+    if (read.state != log::Read::State::Bytes) break;
+    at += read.bytes.size();
+    relay_.handle_bytes(now(), relay_.attempts(), read.bytes, {});
+    if (!carry_out_actions()) return false;
+  }
+  relay_.taken_over();
+  return carry_out_actions();
 }
 
 void StreamRun::stop() {
@@ -186,7 +227,7 @@ void StreamRun::forget_request() {
 /// False when the run is over; then the owner has been told, and `this` is closed.
 bool StreamRun::carry_out_actions() {
   using Kind = session::RelayAction::Kind;
-  stream_.attempts = relay_.attempts();
+  stream_.attempts = attempts_before_ + relay_.attempts();
   for (std::size_t i = stream_.seams.size(); i < relay_.seams().size(); ++i) {
     const session::SeamRecord& seam = stream_.seams.emplace_back(relay_.seams()[i]);
     ++context_.counters.seams[{seam::name(seam.form), seam.verdict}];
@@ -195,7 +236,7 @@ bool StreamRun::carry_out_actions() {
     const session::RelayAction action = relay_.actions()[i++];
     switch (action.kind) {
       case Kind::SendAttempt:
-        send(action.form);
+        if (!taking_over_) send(action.form);
         break;
       case Kind::CutAttempt:
         attempt_.reset();
@@ -214,11 +255,12 @@ bool StreamRun::carry_out_actions() {
       case Kind::Commit:
         committed_at_ = now();
         if (action.attempt == 0) head_ = {};
-        if (!commit()) return false;
+        if (!stream_.log && !commit()) return false;
         // The client's first event does not wait for what came with it.
         if (attempt_) attempt_->call().yield();
         break;
       case Kind::Append:
+        if (action.seq < told_before_) break;
         if (context_.log.append(*stream_.log, action.seq, relay_.bytes(action)) == log::Append::Done) {
           ++context_.counters.events;
           break;
@@ -236,10 +278,7 @@ bool StreamRun::carry_out_actions() {
         return false;
       case Kind::End:
         if (attempt_) attempt_->call().discard_rest();
-        close();
-        stream_.end = StreamEnd{action.state, action.reason, context_.loop.unix_now_ms()};
-        context_.log.end(*stream_.log, now(), {});
-        owner_.ended(stream_);
+        end({action.state, action.reason, context_.loop.unix_now_ms()});
         return false;
     }
   }
@@ -321,7 +360,8 @@ void StreamRun::tell_outcome(retry::Outcome outcome) {
 bool StreamRun::commit() {
   stream_.dialect = relay_.dialect();
   stream_.headers = from_upstream(head_.headers, true);
-  stream_.log = context_.log.open({});
+  stream_.log = context_.log.open(
+      facts_of(stream_, forms_of(context_.config).empty() ? nullptr : &request_, context_.config.principal_header));
   if (!stream_.log) {
     close();
     const bool anthropic = stream_.dialect == dialect::Dialect::AnthropicMessages;
@@ -343,6 +383,13 @@ void StreamRun::pass_through(const session::RelayAction& action) {
   }
   close();
   owner_.passes(stream_, std::move(head), std::move(pipe));
+}
+
+void StreamRun::end(StreamEnd end) {
+  close();
+  stream_.end = end;
+  context_.log.end(*stream_.log, now(), facts_of(stream_, nullptr, {}));
+  owner_.ended(stream_);
 }
 
 /// Nothing more happens here: no call, no timer, no outcome owed.

@@ -14,20 +14,10 @@
 #include "native/proxy/context.hpp"
 #include "native/proxy/readable_body.hpp"
 #include "native/proxy/response_pipe.hpp"
+#include "native/proxy/run_request.hpp"
 #include "native/proxy/stream.hpp"
 
 namespace tidemark::proxy {
-
-struct RunRequest {
-  http::RequestHead head;  // as the client sent it
-  std::string body;        // as it goes upstream
-  bool expects_stream = false;
-  bool resumable = false;                   // an Idempotency-Key names the answer, should it be a stream
-  std::optional<dialect::Dialect> dialect;  // as the path tells; what an upstream is configured to speak comes first
-  TimeMs client_timeout_ms = 0;             // X-Stainless-Timeout; 0: not given
-  bool repeated_enough = false;             // X-Stainless-Retry-Count says that the client repeats it itself
-  std::string token_in;                     // the header that held a client token; empty: none
-};
 
 /// Told how a stream fares. After refused(), passes() or ended() the run is over, and may be retired, not destroyed.
 class RunOwner {
@@ -46,6 +36,11 @@ class StreamRun final : public upstream::CallEvents {
   ~StreamRun() override;
 
   void start();
+  /// Goes on with what another process has left in the log: all of it is read again and told to nobody, then the leg
+  /// counts as lost (contract § 5), or the stream is ended, as `then` says. Precondition: the stream has its log, and
+  /// is to have nothing more than its end where that can't be read by the rules of today.
+  enum class Then : std::uint8_t { GoOn, Stop, ShutDown };
+  void take_over(Then then);
   /// Any of these may end the run before it returns.
   void stop();
   void abandon();
@@ -79,6 +74,8 @@ class StreamRun final : public upstream::CallEvents {
   void close();
   void forget_request();
   void arm_timer();
+  bool read_again();
+  void end(StreamEnd end);
 
   Context& context_;
   Stream& stream_;
@@ -90,6 +87,9 @@ class StreamRun final : public upstream::CallEvents {
   ReadableBody readable_;                      // of the attempt
   std::vector<Destination> sent_;              // where the attempts went
   std::size_t answered_ = 0;                   // so many of them up to the last that became a part of the answer
+  seam::Seq told_before_ = 0;                  // events below are in the log already: taken over, and read again
+  bool taking_over_ = false;                   // they are being read again
+  unsigned attempts_before_ = 0;               // of those who had the stream before
   bool move_on_ = false;                       // the next attempt is for the next upstream
   std::optional<std::uint64_t> ticket_;        // of the attempt, until its outcome is told
   bool probe_ = false;                         // the attempt is the half-open breaker's probe

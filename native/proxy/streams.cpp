@@ -10,6 +10,7 @@
 #include "native/proxy/random_name.hpp"
 #include "native/proxy/reply.hpp"
 #include "native/proxy/stream_body.hpp"
+#include "native/proxy/stream_facts.hpp"
 
 namespace tidemark::proxy {
 namespace {
@@ -49,10 +50,18 @@ void Streams::start(const std::shared_ptr<downstream::Exchange>& exchange, NewSt
 }
 
 void Streams::attach(const std::shared_ptr<downstream::Exchange>& exchange, const std::shared_ptr<Stream>& stream,
-                     ResumePoint point) {
+                     ResumePoint point, RunRequest* request) {
   stream->may_linger = true;
   stream->linger.reset();
   context_.counters.count(RequestKind::Attached);
+  if (stream->left && request != nullptr) {
+    take_over(stream, std::move(*request), StreamRun::Then::GoOn);
+  } else if (stream->left) {
+    // One that left no request can be gone on with by nobody but who makes it again.
+    const auto then = stream->left->head.method.empty() ? StreamRun::Then::ShutDown : StreamRun::Then::GoOn;
+    lend_credentials(*stream->left, exchange->head().headers);
+    take_over(stream, std::move(*stream->left), then);
+  }
   if (stream->log) {
     deliver(stream, {exchange, std::move(point), true, false});
   } else {
@@ -122,7 +131,49 @@ void Streams::look_for_readers(const std::shared_ptr<Stream>& stream) {
 }
 
 void Streams::stop(const std::shared_ptr<Stream>& stream) {
+  if (stream->left) return take_over(stream, std::move(*stream->left), StreamRun::Then::Stop);
   if (stream->run) stream->run->stop();
+}
+
+void Streams::restore(std::vector<log::Restored> restored) {
+  for (log::Restored& one : restored) {
+    const auto stream = stream_of(one.facts);
+    // Of another version, or a name that has been used anew since.
+    if (!stream || context_.registry.find(stream->principal, stream->id)) {
+      context_.log.drop(one.stream);
+      continue;
+    }
+    stream->log = one.stream;
+    context_.registry.add(stream);
+    context_.registry.logged(*stream);
+    if (!stream->left) continue;
+    if (one.may_go_on) {
+      end_unless_taken(stream);
+      continue;
+    }
+    // Readers may have seen more than there is: nothing may be given its numbers.
+    stream->left.reset();
+    stream->end = StreamEnd{session::EndState::Truncated, session::EndReason::Shutdown, context_.loop.unix_now_ms()};
+    context_.log.end(*stream->log, context_.loop.now_ms(), facts_of(*stream, nullptr, {}));
+  }
+  forget_removed();
+  arm_expiry();
+}
+
+/// Who was reading has some time to come back.
+void Streams::end_unless_taken(const std::shared_ptr<Stream>& stream) {
+  stream->linger = std::make_unique<loop::Timer>(context_.loop);
+  stream->linger->set(context_.loop.now_ms() + context_.config.disconnect.linger_seconds * 1000,
+                      [this, weak = std::weak_ptr<Stream>(stream)] {
+                        const auto one = weak.lock();
+                        if (one && one->left) take_over(one, std::move(*one->left), StreamRun::Then::ShutDown);
+                      });
+}
+
+void Streams::take_over(const std::shared_ptr<Stream>& stream, RunRequest request, StreamRun::Then then) {
+  stream->left.reset();
+  stream->run = std::make_unique<StreamRun>(context_, *stream, std::move(request), *this);
+  stream->run->take_over(then);
 }
 
 void Streams::shut_down() {

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "native/proxy/context.hpp"
 #include "native/proxy/resume.hpp"
@@ -25,9 +26,12 @@ class Streams final : public RunOwner {
   std::shared_ptr<Stream> find(std::string_view principal, std::string_view id);
   /// Precondition: the key is free.
   void start(const std::shared_ptr<downstream::Exchange>& exchange, NewStream request);
-  /// Another reader, from `point` on; where the stream has not committed yet, it waits like the first.
+  /// Another reader, from `point` on; where the stream has not committed yet, it waits like the first. What another
+  /// process has left is taken over for it: by `request`, where it has made the stream's own once more.
   void attach(const std::shared_ptr<downstream::Exchange>& exchange, const std::shared_ptr<Stream>& stream,
-              ResumePoint point);
+              ResumePoint point, RunRequest* request = nullptr);
+  /// What the log has from before this process.
+  void restore(std::vector<log::Restored> restored);
   /// The client's stop. Does nothing where the stream has ended.
   void stop(const std::shared_ptr<Stream>& stream);
   /// Ends every running stream truthfully.
@@ -50,6 +54,8 @@ class Streams final : public RunOwner {
   void retire(Stream& stream);
   void forget_removed();
   void arm_expiry();
+  void take_over(const std::shared_ptr<Stream>& stream, RunRequest request, StreamRun::Then then);
+  void end_unless_taken(const std::shared_ptr<Stream>& stream);
 
   Context& context_;
   loop::Timer expiry_;

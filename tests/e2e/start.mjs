@@ -24,11 +24,14 @@ export async function start(command, ...parameters) {
   ]);
   return {
     address,
-    async stop() {
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      const gone = once(child, "exit");
-      child.kill("SIGTERM");
-      await gone;
-    },
+    stop: () => end(child, "SIGTERM"),
+    kill: () => end(child, "SIGKILL"),
   };
+}
+
+async function end(child, signal) {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = once(child, "exit");
+  child.kill(signal);
+  await gone;
 }

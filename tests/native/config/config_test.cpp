@@ -179,7 +179,10 @@ TEST_CASE("a problem is one line with the field, the value and what is allowed")
                 "client_tokens[0]: \"env:NOT_SET\": the environment variable must be set"},
            Case{R"("client_tokens": "hunter2")", "client_tokens: (not shown): must be a list"},
            Case{R"("client_tokens": ["with space"])", "client_tokens[0]: (not shown): must be visible ASCII"},
-           Case{R"("log": "sqlite:")", "log: \"sqlite:\": must be memory:"},
+           Case{R"("log": "sqlite:")", "log: \"sqlite:\": must be memory: or file:DIR"},
+           Case{R"("log": "file:")", "log: \"file:\": must be memory: or file:DIR"},
+           Case{R"("log": "file:d", "log_file": {"sync": "often"})", "log_file.sync: \"often\": must be"},
+           Case{R"("log": "file:d", "log_file": {"sync_ms": 0})", "log_file.sync_ms: 0: must be"},
            Case{R"("retry": {"attempts": 1, "attempts": 2})", "attempts: twice: must stand once"},
            Case{R"("listen": "127.0.0.1:1", "listen": "127.0.0.1:2")", "listen: twice: must stand once"},
            Case{R"("challenge_patterns": ["x", ""])",
@@ -193,7 +196,7 @@ TEST_CASE("a problem is one line with the field, the value and what is allowed")
 }
 
 TEST_CASE("what this version cannot do is refused, not ignored") {
-  for (const char* keys : {R"("log": "file:/var/lib/tidemark")", R"("log": "redis://127.0.0.1:6379/0")"}) {
+  for (const char* keys : {R"("log": "rediss://127.0.0.1:6379/0")", R"("log": "redis://127.0.0.1:6379/0")"}) {
     INFO(keys);
     CHECK(line(load_with(keys)).find("not available in this version") != std::string::npos);
   }
@@ -275,9 +278,13 @@ TEST_CASE("a flag beats the file, and is checked like it") {
   bad = {};
   bad.log = "redis://user:hunter2@h:1/0";
   CHECK(line(load_with("", bad)) == "--log: \"redis://***@h:1/0\": not available in this version");
-  bad = {};
-  bad.log = "file:x";
-  CHECK(line(load_with("", bad)) == "--log: \"file:x\": not available in this version");
+  Flags files;
+  files.log = "file:/var/lib/tidemark";
+  const auto in_files = load_with(R"("log": "memory:", "log_file": {"sync": "always"})", files);
+  REQUIRE(in_files.ok());
+  CHECK(in_files.value().log_directory == "/var/lib/tidemark");
+  CHECK(in_files.value().log_file.sync == LogSync::Always);
+  CHECK(load_with(R"("log": "file:there")").value().log_directory == "there");
 }
 
 TEST_CASE("own keys are not offered to the whole network by accident") {

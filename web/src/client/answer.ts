@@ -36,7 +36,7 @@ export interface RecoveredAnswer extends AsyncIterable<StreamEvent> {
   readonly state: StreamState;
   /**
    * Its name at the proxy; undefined: none that is known. Another tab of the same user follows it by
-   * `recoverStream(new URL("/tidemark/streams/" + stream, proxy))`, where `proxy` is any URL of the proxy's.
+   * `recoverStream("/tidemark/streams/" + stream)`, wherever the proxy is.
    */
   readonly stream: string | undefined;
   /** How it ended; undefined before that, and after a disconnect. */

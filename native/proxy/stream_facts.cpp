@@ -1,0 +1,134 @@
+// Streams as JSON, and back.
+#include "native/proxy/stream_facts.hpp"
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "native/proxy/principal.hpp"
+
+namespace tidemark::proxy {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kVersion = 1;
+
+// A request that shows its credential in its target (Gemini's ?key=) can't be left behind without it.
+bool shows_credential(std::string_view target) {
+  const std::size_t query = target.find('?');
+  return query != std::string_view::npos && target.find("key=", query) != std::string_view::npos;
+}
+
+json headers_of(const http::Headers& headers, std::string_view left_out = {}) {
+  json list = json::array();
+  for (const http::Header& header : headers) {
+    if (is_credential_header(header.name) || http::equal_names(header.name, "cookie") ||
+        http::equal_names(header.name, "proxy-authorization") || http::equal_names(header.name, left_out)) {
+      continue;
+    }
+    list.push_back({header.name, header.value});
+  }
+  return list;
+}
+
+http::Headers headers_from(const json& list) {
+  http::Headers headers;
+  for (const json& header : list) headers.add(header.at(0).get<std::string>(), header.at(1).get<std::string>());
+  return headers;
+}
+
+// Bytes that are no UTF-8 (a body may hold any) would be no JSON.
+json bytes_of(std::string_view bytes) { return json::binary(std::vector<std::uint8_t>(bytes.begin(), bytes.end())); }
+std::string bytes_from(const json& value) {
+  const json::binary_t& bytes = value.get_binary();
+  return {bytes.begin(), bytes.end()};
+}
+
+json request_of(const RunRequest& request, std::string_view principal_header) {
+  return {{"method", request.head.method},
+          {"target", request.head.target},
+          {"headers", headers_of(request.head.headers, principal_header)},
+          {"body", bytes_of(request.body)},
+          {"expects_stream", request.expects_stream},
+          {"resumable", request.resumable},
+          {"token_in", request.token_in}};
+}
+
+RunRequest request_from(const json& facts) {
+  RunRequest request;
+  request.head.method = facts.at("method");
+  request.head.target = facts.at("target");
+  request.head.headers = headers_from(facts.at("headers"));
+  request.body = bytes_from(facts.at("body"));
+  request.expects_stream = facts.at("expects_stream");
+  request.resumable = facts.at("resumable");
+  request.token_in = facts.at("token_in");
+  request.dialect = dialect::from_path(request.head.target);
+  return request;
+}
+
+}  // namespace
+
+std::string facts_of(const Stream& stream, const RunRequest* request, std::string_view principal_header) {
+  json facts{
+      {"version", kVersion},
+      {"principal", stream.principal},
+      {"id", stream.id},
+      {"epoch", stream.epoch},
+      {"request_digest", bytes_of({reinterpret_cast<const char*>(stream.request.data()), stream.request.size()})},
+      {"dialect", dialect::name(stream.dialect)},
+      {"headers", headers_of(stream.headers)},
+      {"may_linger", stream.may_linger},
+      {"attempts", stream.attempts},
+      {"created", stream.created_unix_ms}};
+  if (stream.end) {
+    facts["end"] = {{"state", session::name(stream.end->state)},
+                    {"reason", session::name(stream.end->reason)},
+                    {"at", stream.end->at_unix_ms}};
+  } else if (request != nullptr && !shows_credential(request->head.target)) {
+    facts["request"] = request_of(*request, principal_header);
+  }
+  const std::vector<std::uint8_t> bytes = json::to_cbor(facts);
+  return {bytes.begin(), bytes.end()};
+}
+
+std::shared_ptr<Stream> stream_of(std::string_view bytes) {
+  try {
+    const json facts = json::from_cbor(bytes);
+    if (facts.at("version") != kVersion) return nullptr;
+    auto stream = std::make_shared<Stream>();
+    stream->principal = facts.at("principal");
+    stream->id = facts.at("id");
+    stream->epoch = facts.at("epoch");
+    const std::string digest = bytes_from(facts.at("request_digest"));
+    const auto dialect = dialect::from_name(facts.at("dialect").get<std::string>());
+    if (digest.size() != stream->request.size() || !dialect) return nullptr;
+    std::copy(digest.begin(), digest.end(), stream->request.begin());
+    stream->dialect = *dialect;
+    stream->headers = headers_from(facts.at("headers"));
+    stream->may_linger = facts.at("may_linger");
+    stream->attempts = facts.at("attempts");
+    stream->created_unix_ms = facts.at("created");
+    if (facts.contains("end")) {
+      const json& end = facts.at("end");
+      const auto state = session::end_state_from_name(end.at("state").get<std::string>());
+      const auto reason = session::end_reason_from_name(end.at("reason").get<std::string>());
+      if (!state || !reason) return nullptr;
+      stream->end = StreamEnd{*state, *reason, end.at("at")};
+    } else {
+      stream->left.emplace();
+      if (facts.contains("request")) *stream->left = request_from(facts.at("request"));
+    }
+    return stream;
+  } catch (const json::exception&) {
+    return nullptr;
+  }
+}
+
+void lend_credentials(RunRequest& request, const http::Headers& from) {
+  for (const http::Header& header : from) {
+    if (is_credential_header(header.name)) request.head.headers.set(header.name, header.value);
+  }
+}
+
+}  // namespace tidemark::proxy
