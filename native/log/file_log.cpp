@@ -13,8 +13,9 @@ namespace {
 
 constexpr std::uint64_t kLeastSegment = 65536;
 constexpr std::uint64_t kSegmentsInTotal = 8;
-constexpr std::size_t kBlock = 262144;         // of a copy, written at once
-constexpr std::uint64_t kTurnBytes = 1048576;  // of copies in one turn of the loop
+constexpr std::size_t kBlock = 262144;           // of a copy, written at once
+constexpr std::uint64_t kTurnBytes = 1048576;    // of copies in one turn of the loop
+constexpr std::size_t kLargestBuffer = 1048576;  // that is kept
 constexpr std::size_t kSpareSegments = 64;
 constexpr std::uint64_t kEntryBytes = 160;                    // what the table takes for one, about
 constexpr std::uint64_t kCopyBytes = 4 * kRecordHeaderBytes;  // beside facts and events
@@ -112,7 +113,7 @@ std::string FileLog::restore(const std::string& directory, Found found, TimeMs n
       kept.push_back(&stream);
     }
   }
-  const std::string problem = read_events(directory, found, [&](StreamId id, Seq seq, std::string_view bytes) {
+  std::string problem = read_events(directory, found, [&](StreamId id, Seq seq, std::string_view bytes) {
     if (!memory_.contains(id)) return;
     if (memory_.store(id, seq, bytes) != Append::Done) return gives_up(id);
     grow(entries_[id], kRecordHeaderBytes + bytes.size());
@@ -245,6 +246,7 @@ void FileLog::record(StreamId id, Entry& entry, RecordKind kind, Seq seq, std::s
     entry.behind = true;
     return;
   }
+  if (buffer_.capacity() > kLargestBuffer) std::string().swap(buffer_);
   if (entry.segment == 0) begin_at(entry, journal_.present());
   entry.position = journal_.position();
 }

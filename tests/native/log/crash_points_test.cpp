@@ -84,11 +84,11 @@ void cut_everywhere(const Recording& recording) {
       REQUIRE(world.open(scratch.path()) == "");
       const Model& expected = recording.before(name, size);
       check_is(*world.log, expected);
-      if (size % 8 == 0) go_on(world, scratch.path(), expected);
+      if (size % 16 == 0) go_on(world, scratch.path(), expected);
     }
     whole[name] = bytes;
   }
-  CHECK(cuts > 5000);
+  CHECK(cuts > 4000);
 }
 
 }  // namespace
@@ -160,26 +160,25 @@ TEST_CASE("a byte that has changed never makes a wrong event, nor lets a stream 
   std::size_t stopped = 0;
   for (const auto& [name, bytes] : recording.files) {
     for (std::size_t at = 0; at < bytes.size(); at += 1 + at % 3) {
-      for (const int flip : {0x01, 0xff}) {
-        CAPTURE(name, at, flip);
-        world.log.reset();
-        auto files = recording.files;
-        char& byte = files[name][at];
-        byte = static_cast<char>(byte ^ flip);
-        put_files(scratch.path(), files);
-        const std::string problem = world.open(scratch.path());
-        REQUIRE(problem == "");
-        for (const Restored& one : world.log->take_restored()) {
-          REQUIRE(all.count(one.stream) == 1);
-          const std::string text = read_all(*world.log, one.stream);
-          REQUIRE(all[one.stream].text().substr(0, text.size()) == text);
-          REQUIRE(std::count(facts[one.stream].begin(), facts[one.stream].end(), one.facts) > 0);
-          if (one.ended || one.may_go_on) REQUIRE(text == all[one.stream].text());
-          if (one.ended) REQUIRE(all[one.stream].ended);
-          if (!one.may_go_on) {
-            ++stopped;
-            REQUIRE(world.log->append(one.stream, world.log->next_seq(one.stream), "x") == Append::OutOfOrder);
-          }
+      const int flip = at % 2 == 0 ? 0x01 : 0xff;
+      CAPTURE(name, at, flip);
+      world.log.reset();
+      auto files = recording.files;
+      char& byte = files[name][at];
+      byte = static_cast<char>(byte ^ flip);
+      put_files(scratch.path(), files);
+      const std::string problem = world.open(scratch.path());
+      REQUIRE(problem == "");
+      for (const Restored& one : world.log->take_restored()) {
+        REQUIRE(all.count(one.stream) == 1);
+        const std::string text = read_all(*world.log, one.stream);
+        REQUIRE(all[one.stream].text().substr(0, text.size()) == text);
+        REQUIRE(std::count(facts[one.stream].begin(), facts[one.stream].end(), one.facts) > 0);
+        if (one.ended || one.may_go_on) REQUIRE(text == all[one.stream].text());
+        if (one.ended) REQUIRE(all[one.stream].ended);
+        if (!one.may_go_on) {
+          ++stopped;
+          REQUIRE(world.log->append(one.stream, world.log->next_seq(one.stream), "x") == Append::OutOfOrder);
         }
       }
     }
