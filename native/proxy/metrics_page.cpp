@@ -43,6 +43,11 @@ std::string metrics_page(const Context& context) {
   text.sample(usage.streams);
   text.family("tidemark_log_bytes", Type::Gauge, "Bytes that the log holds.");
   text.sample(usage.bytes);
+  text.family("tidemark_log_reachable", Type::Gauge,
+              "1 while events are kept where the configuration says, not in memory alone.");
+  text.sample(context.log.reachable() ? 1 : 0);
+  text.family("tidemark_log_stored_bytes", Type::Gauge, "Bytes that the log has on the disk.");
+  text.sample(usage.stored);
   text.family("tidemark_log_dropped_total", Type::Counter, "Ended streams dropped before their time, to make room.");
   text.sample(usage.dropped);
   return text.take();
