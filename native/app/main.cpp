@@ -1,4 +1,5 @@
 // The program: serve, simulate, check.
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -37,6 +38,8 @@ int run(const Serve& command) {
   const config::Config& config = loaded.value();
 
   observe::Logger logger(command.log_level);
+  // A file that may not grow is the log's trouble, which goes on without it, and not the program's end.
+  std::signal(SIGXFSZ, SIG_IGN);
   loop::Loop loop;
   proxy::Service service(loop, config, logger);
   if (const std::string error = service.listen(); !error.empty()) {

@@ -136,9 +136,11 @@ void Streams::stop(const std::shared_ptr<Stream>& stream) {
 }
 
 void Streams::restore(std::vector<log::Restored> restored) {
-  for (log::Restored& one : restored) {
+  // The later of two streams of one name is the one that was there last: it comes first here.
+  std::reverse(restored.begin(), restored.end());
+  for (const log::Restored& one : restored) {
     const auto stream = stream_of(one.facts);
-    // Of another version, or a name that has been used anew since.
+    // Of another version, or the earlier one.
     if (!stream || context_.registry.find(stream->principal, stream->id)) {
       context_.log.drop(one.stream);
       continue;

@@ -192,6 +192,22 @@ test("nobody comes: it ends, and says so", () =>
     assert.deepEqual([told.state, told.end_reason], ["truncated", "shutdown"]);
   }));
 
+test("where the files may not grow, answers go on from memory, and readyz says so", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "tidemark-restart-"));
+  const limited = ["-c", 'ulimit -f 16 && exec "$0" "$@"', program, "serve", "--listen", "127.0.0.1:0", "--upstream", upstream.address];
+  const proxy = await start("bash", ...limited, "--log", `file:${folder}/log`, "--log-level", "error");
+  try {
+    const answer = ask(proxy);
+    for await (const event of answer) assert.ok(event);
+    assert.equal(answer.text, recorded);
+    assert.equal((await fetch(`${proxy.address}/tidemark/readyz`)).status, 503);
+    assert.match(await (await fetch(`${proxy.address}/tidemark/metrics`)).text(), /^tidemark_log_reachable 0$/m);
+  } finally {
+    await proxy.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
 test("it stays its owner's, and no credential is in the files", () =>
   withProxy({}, async (proxy) => {
     const { answer, rest } = await midway(proxy);
