@@ -43,7 +43,7 @@ int run(const Serve& command) {
   loop::Loop loop;
   proxy::Service service(loop, config, logger);
   if (const std::string error = service.listen(); !error.empty()) {
-    std::fprintf(stderr, "tidemark: listen: %s\n", error.c_str());
+    std::fprintf(stderr, "tidemark: %s\n", error.c_str());
     return kOtherFailure;
   }
   loop.on_termination([&] { service.drain([&loop] { loop.stop(); }); });

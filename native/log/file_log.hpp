@@ -70,6 +70,7 @@ class FileLog final : public StreamLog {
   TimeMs next_deadline() const override { return memory_.next_deadline(); }
   std::vector<StreamId> take_removed() override;
   std::vector<Restored> take_restored() override;
+  bool keeps_facts() const override { return true; }
   bool reachable() const override { return reachable_; }
   Usage usage() const override;
 

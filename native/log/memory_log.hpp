@@ -34,6 +34,7 @@ class MemoryLog final : public StreamLog {
   TimeMs next_deadline() const override;
   std::vector<StreamId> take_removed() override;
   std::vector<Restored> take_restored() override { return {}; }
+  bool keeps_facts() const override { return false; }
   bool reachable() const override { return true; }
   Usage usage() const override;
 

@@ -109,6 +109,8 @@ class StreamLog {
   /// What was found at the beginning, in the order of opening; empty the second time.
   virtual std::vector<Restored> take_restored() = 0;
 
+  /// Whether a later process is told the facts; where not, nobody needs to write them.
+  virtual bool keeps_facts() const = 0;
   /// False while events are kept in memory alone, though they should be kept elsewhere too.
   virtual bool reachable() const = 0;
   virtual Usage usage() const = 0;

@@ -101,7 +101,7 @@ struct Service::Parts {
   }
 
   // What still runs is no loss: the next process takes it over, and readers come back to that.
-  bool is_left_to_another() const { return !config.log_directory.empty() && log->reachable(); }
+  bool is_left_to_another() const { return log->keeps_facts() && log->reachable(); }
 
   void look_whether_done() {
     const TimeMs now = loop.now_ms();
@@ -151,8 +151,9 @@ Service::Service(loop::Loop& loop, const config::Config& config, observe::Logger
 Service::~Service() = default;
 
 std::string Service::listen() {
-  if (!parts_->log_error.empty()) return parts_->log_error;
-  return parts_->server.listen(parts_->config.listen.host, parts_->config.listen.port);
+  if (!parts_->log_error.empty()) return "log: " + parts_->log_error;
+  const std::string error = parts_->server.listen(parts_->config.listen.host, parts_->config.listen.port);
+  return error.empty() ? error : "listen: " + error;
 }
 
 std::uint16_t Service::port() const { return parts_->server.port(); }

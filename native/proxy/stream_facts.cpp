@@ -1,6 +1,8 @@
 // Streams as JSON, and back.
 #include "native/proxy/stream_facts.hpp"
 
+#include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -16,14 +18,18 @@ constexpr int kVersion = 1;
 // A request that shows its credential in its target (Gemini's ?key=) can't be left behind without it.
 bool shows_credential(std::string_view target) {
   const std::size_t query = target.find('?');
-  return query != std::string_view::npos && target.find("key=", query) != std::string_view::npos;
+  if (query == std::string_view::npos) return false;
+  return target.find("key=", query) != std::string_view::npos || target.find("token=", query) != std::string_view::npos;
 }
+
+constexpr std::array<std::string_view, 3> kAlsoSecret{"cookie", "set-cookie", "proxy-authorization"};
 
 json headers_of(const http::Headers& headers, std::string_view left_out = {}) {
   json list = json::array();
   for (const http::Header& header : headers) {
-    if (is_credential_header(header.name) || http::equal_names(header.name, "cookie") ||
-        http::equal_names(header.name, "proxy-authorization") || http::equal_names(header.name, left_out)) {
+    if (is_credential_header(header.name) || http::equal_names(header.name, left_out)) continue;
+    if (std::any_of(kAlsoSecret.begin(), kAlsoSecret.end(),
+                    [&](std::string_view name) { return http::equal_names(header.name, name); })) {
       continue;
     }
     list.push_back({header.name, header.value});
@@ -50,8 +56,7 @@ json request_of(const RunRequest& request, std::string_view principal_header) {
           {"headers", headers_of(request.head.headers, principal_header)},
           {"body", bytes_of(request.body)},
           {"expects_stream", request.expects_stream},
-          {"resumable", request.resumable},
-          {"token_in", request.token_in}};
+          {"resumable", request.resumable}};
 }
 
 RunRequest request_from(const json& facts) {
@@ -62,14 +67,13 @@ RunRequest request_from(const json& facts) {
   request.body = bytes_from(facts.at("body"));
   request.expects_stream = facts.at("expects_stream");
   request.resumable = facts.at("resumable");
-  request.token_in = facts.at("token_in");
   request.dialect = dialect::from_path(request.head.target);
   return request;
 }
 
 }  // namespace
 
-std::string facts_of(const Stream& stream, const RunRequest* request, std::string_view principal_header) {
+std::string to_facts(const Stream& stream, const RunRequest* request, std::string_view principal_header) {
   json facts{
       {"version", kVersion},
       {"principal", stream.principal},
@@ -92,7 +96,7 @@ std::string facts_of(const Stream& stream, const RunRequest* request, std::strin
   return {bytes.begin(), bytes.end()};
 }
 
-std::shared_ptr<Stream> stream_of(std::string_view bytes) {
+std::shared_ptr<Stream> from_facts(std::string_view bytes) {
   try {
     const json facts = json::from_cbor(bytes);
     if (facts.at("version") != kVersion) return nullptr;
@@ -125,7 +129,9 @@ std::shared_ptr<Stream> stream_of(std::string_view bytes) {
   }
 }
 
-void lend_credentials(RunRequest& request, const http::Headers& from) {
+void lend_credentials(RunRequest& request, const http::Headers& from, const std::vector<std::string>& client_tokens) {
+  std::string_view token_in;
+  if (shows_token(from, client_tokens, token_in)) request.token_in = token_in;
   for (const http::Header& header : from) {
     if (is_credential_header(header.name)) request.head.headers.set(header.name, header.value);
   }

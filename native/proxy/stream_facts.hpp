@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "native/proxy/stream.hpp"
 
@@ -11,12 +12,13 @@ namespace tidemark::proxy {
 
 /// As JSON. `request`: what it is to be continued by, without its credentials (the header `principal_header` is one,
 /// too); null: it is not to be continued.
-std::string facts_of(const Stream& stream, const RunRequest* request, std::string_view principal_header);
+std::string to_facts(const Stream& stream, const RunRequest* request, std::string_view principal_header);
 
 /// Null where these are no facts of this version.
-std::shared_ptr<Stream> stream_of(std::string_view facts);
+std::shared_ptr<Stream> from_facts(std::string_view facts);
 
-/// Puts the credentials of somebody who came for the stream into the request that was left.
-void lend_credentials(RunRequest& request, const http::Headers& from);
+/// Puts the credentials of somebody who came for the stream into the request that was left. One of `client_tokens` is
+/// for the proxy alone, in whichever header it is shown.
+void lend_credentials(RunRequest& request, const http::Headers& from, const std::vector<std::string>& client_tokens);
 
 }  // namespace tidemark::proxy

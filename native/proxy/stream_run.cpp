@@ -9,7 +9,6 @@
 #include "native/proxy/forwarding.hpp"
 #include "native/proxy/random_name.hpp"
 #include "native/proxy/reply.hpp"
-#include "native/proxy/stream_facts.hpp"
 
 namespace tidemark::proxy {
 namespace {
@@ -90,46 +89,6 @@ StreamRun::~StreamRun() {
 void StreamRun::start() {
   relay_.start(now());
   carry_out();
-}
-
-void StreamRun::take_over(Then then) {
-  attempts_before_ = stream_.attempts > 0 ? stream_.attempts - 1 : 0;
-  told_before_ = context_.log.next_seq(*stream_.log);
-  taking_over_ = true;
-  relay_.set_dialect(stream_.dialect);
-  if (!read_again()) return;
-  taking_over_ = false;
-  if (relay_.next_seq() != told_before_) {
-    return end({session::EndState::Truncated, session::EndReason::Shutdown, context_.loop.unix_now_ms()});
-  }
-  switch (then) {
-    case Then::GoOn:
-      relay_.handle_failure(now(), relay_.attempts(), session::AttemptFailure::Broken,
-                            "the process that fed the stream is gone");
-      return carry_out();
-    case Then::Stop:
-      return stop();
-    case Then::ShutDown:
-      return shut_down();
-  }
-}
-
-/// False when the run is over, since the log has the whole answer.
-bool StreamRun::read_again() {
-  relay_.start(now());
-  session::UpstreamHead head;
-  head.status = 200;
-  head.content_type = "text/event-stream";
-  relay_.handle_head(now(), relay_.attempts(), head);
-  for (log::Offset at = 0;;) {
-    const log::Read read = context_.log.read(*stream_.log, at);
-    if (read.state != log::Read::State::Bytes) break;
-    at += read.bytes.size();
-    relay_.handle_bytes(now(), relay_.attempts(), read.bytes, {});
-    if (!carry_out_actions()) return false;
-  }
-  relay_.taken_over();
-  return carry_out_actions();
 }
 
 void StreamRun::stop() {
@@ -236,7 +195,9 @@ bool StreamRun::carry_out_actions() {
     const session::RelayAction action = relay_.actions()[i++];
     switch (action.kind) {
       case Kind::SendAttempt:
-        if (!taking_over_) send(action.form);
+        if (taking_over_) break;
+        note_facts();
+        send(action.form);
         break;
       case Kind::CutAttempt:
         attempt_.reset();
@@ -360,8 +321,7 @@ void StreamRun::tell_outcome(retry::Outcome outcome) {
 bool StreamRun::commit() {
   stream_.dialect = relay_.dialect();
   stream_.headers = from_upstream(head_.headers, true);
-  stream_.log = context_.log.open(
-      facts_of(stream_, forms_of(context_.config).empty() ? nullptr : &request_, context_.config.principal_header));
+  stream_.log = context_.log.open(facts());
   if (!stream_.log) {
     close();
     const bool anthropic = stream_.dialect == dialect::Dialect::AnthropicMessages;
@@ -388,7 +348,7 @@ void StreamRun::pass_through(const session::RelayAction& action) {
 void StreamRun::end(StreamEnd end) {
   close();
   stream_.end = end;
-  context_.log.end(*stream_.log, now(), facts_of(stream_, nullptr, {}));
+  context_.log.end(*stream_.log, now(), facts());
   owner_.ended(stream_);
 }
 

@@ -75,6 +75,8 @@ class StreamRun final : public upstream::CallEvents {
   void forget_request();
   void arm_timer();
   bool read_again();
+  std::string facts() const;
+  void note_facts();
   void end(StreamEnd end);
 
   Context& context_;

@@ -54,13 +54,15 @@ void Streams::attach(const std::shared_ptr<downstream::Exchange>& exchange, cons
   stream->may_linger = true;
   stream->linger.reset();
   context_.counters.count(RequestKind::Attached);
-  if (stream->left && request != nullptr) {
-    take_over(stream, std::move(*request), StreamRun::Then::GoOn);
-  } else if (stream->left) {
-    // One that left no request can be gone on with by nobody but who makes it again.
-    const auto then = stream->left->head.method.empty() ? StreamRun::Then::ShutDown : StreamRun::Then::GoOn;
-    lend_credentials(*stream->left, exchange->head().headers);
-    take_over(stream, std::move(*stream->left), then);
+  if (stream->left && may_take_over(*stream, point)) {
+    if (request != nullptr) {
+      take_over(stream, std::move(*request), StreamRun::Then::GoOn);
+    } else {
+      // One that left no request can be gone on with by nobody but who makes it again.
+      const auto then = stream->left->head.method.empty() ? StreamRun::Then::ShutDown : StreamRun::Then::GoOn;
+      lend_credentials(*stream->left, exchange->head().headers, context_.config.client_tokens);
+      take_over(stream, std::move(*stream->left), then);
+    }
   }
   if (stream->log) {
     deliver(stream, {exchange, std::move(point), true, false});
@@ -139,7 +141,7 @@ void Streams::restore(std::vector<log::Restored> restored) {
   // The later of two streams of one name is the one that was there last: it comes first here.
   std::reverse(restored.begin(), restored.end());
   for (const log::Restored& one : restored) {
-    const auto stream = stream_of(one.facts);
+    const auto stream = from_facts(one.facts);
     // Of another version, or the earlier one.
     if (!stream || context_.registry.find(stream->principal, stream->id)) {
       context_.log.drop(one.stream);
@@ -156,10 +158,15 @@ void Streams::restore(std::vector<log::Restored> restored) {
     // Readers may have seen more than there is: nothing may be given its numbers.
     stream->left.reset();
     stream->end = StreamEnd{session::EndState::Truncated, session::EndReason::Shutdown, context_.loop.unix_now_ms()};
-    context_.log.end(*stream->log, context_.loop.now_ms(), facts_of(*stream, nullptr, {}));
+    context_.log.end(*stream->log, context_.loop.now_ms(), to_facts(*stream, nullptr, {}));
   }
   forget_removed();
   arm_expiry();
+}
+
+/// Not for somebody who will be refused, nor by a process that is about to go.
+bool Streams::may_take_over(const Stream& stream, const ResumePoint& point) const {
+  return !context_.draining && locate(point, context_.log, *stream.log, stream.epoch, stream.dialect).ok();
 }
 
 /// Who was reading has some time to come back.

@@ -55,6 +55,7 @@ class Streams final : public RunOwner {
   void forget_removed();
   void arm_expiry();
   void take_over(const std::shared_ptr<Stream>& stream, RunRequest request, StreamRun::Then then);
+  bool may_take_over(const Stream& stream, const ResumePoint& point) const;
   void end_unless_taken(const std::shared_ptr<Stream>& stream);
 
   Context& context_;

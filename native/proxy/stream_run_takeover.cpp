@@ -1,0 +1,63 @@
+// Going on with what another process has left, and what a later one needs for that.
+#include <algorithm>
+
+#include "native/proxy/stream_facts.hpp"
+#include "native/proxy/stream_run.hpp"
+
+namespace tidemark::proxy {
+
+/// What a later process is to know; nothing where none is told.
+std::string StreamRun::facts() const {
+  if (!context_.log.keeps_facts()) return {};
+  const auto& upstreams = context_.config.upstreams;
+  const bool continuable = std::any_of(upstreams.begin(), upstreams.end(),
+                                       [](const config::Upstream& upstream) { return !upstream.continuation.empty(); });
+  return to_facts(stream_, continuable ? &request_ : nullptr, context_.config.principal_header);
+}
+
+/// A further attempt counts, whoever looks at the stream later. Where there is no room for it the facts before stay.
+void StreamRun::note_facts() {
+  if (stream_.log && context_.log.keeps_facts()) context_.log.describe(*stream_.log, facts());
+}
+
+void StreamRun::take_over(Then then) {
+  attempts_before_ = stream_.attempts > 0 ? stream_.attempts - 1 : 0;
+  told_before_ = context_.log.next_seq(*stream_.log);
+  taking_over_ = true;
+  relay_.set_dialect(stream_.dialect);
+  if (!read_again()) return;
+  taking_over_ = false;
+  if (relay_.next_seq() != told_before_) {
+    return end({session::EndState::Truncated, session::EndReason::Shutdown, context_.loop.unix_now_ms()});
+  }
+  switch (then) {
+    case Then::GoOn:
+      relay_.handle_failure(now(), relay_.attempts(), session::AttemptFailure::Broken,
+                            "the process that fed the stream is gone");
+      return carry_out();
+    case Then::Stop:
+      return stop();
+    case Then::ShutDown:
+      return shut_down();
+  }
+}
+
+/// False when the run is over, since the log has the whole answer.
+bool StreamRun::read_again() {
+  relay_.start(now());
+  session::UpstreamHead head;
+  head.status = 200;
+  head.content_type = "text/event-stream";
+  relay_.handle_head(now(), relay_.attempts(), head);
+  for (log::Offset at = 0;;) {
+    const log::Read read = context_.log.read(*stream_.log, at);
+    if (read.state != log::Read::State::Bytes) break;
+    at += read.bytes.size();
+    relay_.handle_bytes(now(), relay_.attempts(), read.bytes, {});
+    if (!carry_out_actions()) return false;
+  }
+  relay_.taken_over();
+  return carry_out_actions();
+}
+
+}  // namespace tidemark::proxy
