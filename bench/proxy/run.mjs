@@ -6,10 +6,10 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:http";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { freePort } from "../../tests/e2e/line.mjs";
 
 const { values: given } = parseArgs({
   options: {
@@ -21,15 +21,6 @@ const { values: given } = parseArgs({
 });
 const folder = mkdtempSync(join(tmpdir(), "tidemark-bench-"));
 const children = [];
-
-async function freePort() {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address();
-  server.close();
-  await once(server, "close");
-  return port;
-}
 
 async function start(command, args) {
   const child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"] });

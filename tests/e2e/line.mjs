@@ -8,6 +8,16 @@ export async function listening(server) {
   return `http://127.0.0.1:${server.address().port}`;
 }
 
+/** For a server that is to come back under its address. */
+export async function freePort() {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address();
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
 /**
  * A line to `target` that can be cut, or held: then nothing passes on what is open, and nobody is told. Either at once or when
  * so many more bytes have come from there: then the promise resolves.

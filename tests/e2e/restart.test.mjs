@@ -1,13 +1,11 @@
 // A proxy with a log in files is killed in the middle of answers and started again: what its readers get, through the package
 // and by name.
 import assert from "node:assert/strict";
-import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { openLine } from "./line.mjs";
+import { freePort, openLine } from "./line.mjs";
 import { recordedText } from "./stage.mjs";
 import { program, start } from "./start.mjs";
 
@@ -31,15 +29,6 @@ after(async () => {
   flow?.close();
   await upstream?.stop();
 });
-
-async function freePort() {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address();
-  server.close();
-  await once(server, "close");
-  return port;
-}
 
 /** A proxy that can be killed and comes back under its address, with the same folder. */
 async function withProxy(config, run) {
@@ -104,8 +93,8 @@ test("killed in the middle, the answer goes on: the same stream, one seam, each 
     assert.equal(answer.text, recorded);
     assert.equal(answer.end, "complete");
     assert.equal(await proxy.requests(), 1);
-    const { state, seams } = await (await page(proxy, answer.stream)).json();
-    assert.deepEqual([state, seams], ["complete", 1]);
+    const { state, seams, attempts } = await (await page(proxy, answer.stream)).json();
+    assert.deepEqual([state, seams, attempts], ["complete", 1, 2]);
   }));
 
 test("told to stop, it leaves what it can't finish to the next one", () =>
@@ -128,6 +117,20 @@ test("killed three times", () =>
     await proxy.restart();
     await rest;
     assert.equal(answer.text, recorded);
+    // Those of the processes before are told, too.
+    assert.equal((await (await page(proxy, answer.stream)).json()).attempts, 4);
+  }));
+
+test("who wants what isn't there is refused, and nothing is asked of the model for them", () =>
+  withProxy({}, async (proxy) => {
+    const leaving = new AbortController();
+    const { answer } = await midway(proxy, { signal: leaving.signal });
+    leaving.abort();
+    await proxy.restart();
+    const follow = await fetch(`${proxy.address}/tidemark/streams/${answer.stream}?after=100000`, { headers: { ...headers, Accept: "text/event-stream" } });
+    assert.equal(follow.status, 409);
+    assert.equal((await (await page(proxy, answer.stream)).json()).state, "running");
+    assert.equal(await proxy.requests(), 0);
   }));
 
 test("where it may not be continued it ends truncated, with all that had come", () =>
