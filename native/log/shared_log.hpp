@@ -51,6 +51,8 @@ class SharedLogEvents {
   virtual void lost(StreamId stream) = 0;
   /// Somebody wants the stream that is fed here to be stopped.
   virtual void stop_asked(StreamId stream) = 0;
+  /// Somebody is reading the stream that is fed here, elsewhere: see keep_fed().
+  virtual void wanted(StreamId stream) = 0;
 
  protected:
   ~SharedLogEvents() = default;
@@ -86,6 +88,10 @@ class SharedLog {
 
   /// Passes the wish on to the replica that feeds the stream; ended_elsewhere() follows, or lost().
   virtual void ask_to_stop(StreamId stream) = 0;
+
+  /// Tells the replica that feeds the stream that it has readers here: it counts those for a while as its own. Said when
+  /// a reader comes, and again and again as long as there is one; it may get lost, and costs one small command.
+  virtual void keep_fed(StreamId stream) = 0;
 
   /// The process is about to go: what was written is handed over and its streams are free to be taken at once. Blocks
   /// for a second at most.
