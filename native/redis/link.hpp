@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -31,19 +30,19 @@ struct Endpoint {
 };
 
 struct LinkOptions {
-  std::string client_name;                                   // as CLIENT LIST shows it
-  TimeMs connect_timeout_ms = 2000;                          // looking up, connecting, TLS and greeting together
-  TimeMs reply_timeout_ms = 5000;                            // the oldest command waits so long; 0: for ever
-  TimeMs retry_first_ms = 50;                                // from a loss to the first try; doubles up to:
-  TimeMs retry_most_ms = 1000;                               //
-  std::size_t max_unsent_bytes = std::size_t{8} << 20;       // more that the server does not take: the connection is lost
-  std::size_t max_reply_bytes = std::size_t{64} << 20;       // of one reply, likewise
+  std::string client_name;                              // as CLIENT LIST shows it
+  TimeMs connect_timeout_ms = 2000;                     // looking up, connecting, TLS and greeting together
+  TimeMs reply_timeout_ms = 5000;                       // nothing comes while a command waits; 0: for ever
+  TimeMs retry_first_ms = 50;                           // from a loss to the first try; doubles up to:
+  TimeMs retry_most_ms = 1000;                          //
+  std::size_t max_unsent_bytes = std::size_t{8} << 20;  // more that the server does not take: the connection is lost
+  std::size_t max_reply_bytes = std::size_t{64} << 20;  // of one reply, likewise
 };
 
 /// What a server says of itself when the link comes up (INFO server, CLIENT ID).
 struct ServerFacts {
-  std::string run_id;         // another after each start of the server
-  TimeMs uptime_ms = 0;       // at least; whole seconds
+  std::string run_id;          // another after each start of the server
+  TimeMs uptime_ms = 0;        // at least; whole seconds
   std::int64_t client_id = 0;  // of this connection
   std::string version;
 };
@@ -58,7 +57,7 @@ class Link {
     std::function<void(const std::string& why)> down;
   };
   /// Null where the link was lost first: the command may have been carried out or not. Never from inside send(). May
-  /// send, flush and drop(); may not destroy the link.
+  /// send, flush, drop() and destroy the link, as Events may. Send nothing where it is null: the link is down.
   using Done = std::function<void(const Reply* reply)>;
   using Command = std::vector<std::string_view>;
 
@@ -78,10 +77,11 @@ class Link {
   bool flush();
   /// Commands without their reply.
   std::size_t waiting() const;
-  /// Lets the connection go as if it had been lost, in a turn of its own: down(why), and tries again.
+  /// Lets the connection go as if it had been lost, in a turn of its own: down(why), and tries again. No reply is told
+  /// any more, and what is sent until then is lost too. Does nothing where there is no connection.
   void drop(const std::string& why);
-  /// Hands over what is buffered, waiting at most so long for the kernel to take it, and closes. Blocks: for the end of
-  /// a process. The link is down afterwards and stays so.
+  /// Hands over what is buffered, waiting at most so long for all of it to be carried out, and closes. Blocks: for the
+  /// end of a process. Nobody is told anything any more. The link is down afterwards and stays so.
   void close_after_sending(TimeMs at_most_ms);
 
  private:

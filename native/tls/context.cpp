@@ -15,7 +15,7 @@ struct ClientContext::Impl {
   std::unique_ptr<SSL_CTX, void (*)(SSL_CTX*)> context{SSL_CTX_new(TLS_client_method()), SSL_CTX_free};
 };
 
-ClientContext::ClientContext() : impl_(std::make_unique<Impl>()) {
+ClientContext::ClientContext(Speaks speaks) : impl_(std::make_unique<Impl>()) {
   SSL_CTX* const context = impl_->context.get();
   if (context == nullptr) throw std::bad_alloc();
   SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
@@ -24,6 +24,7 @@ ClientContext::ClientContext() : impl_(std::make_unique<Impl>()) {
   // A write that took part of its bytes is repeated from wherever the rest lies by then.
   SSL_CTX_set_mode(context,
                    SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  if (speaks != Speaks::Http) return;
   constexpr unsigned char kHttp1[] = {8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
   SSL_CTX_set_alpn_protos(context, kHttp1, sizeof kHttp1);
 }

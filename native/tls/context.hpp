@@ -1,6 +1,7 @@
 // TLS clients: one context with the trusted roots, from which connections are made.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -9,11 +10,14 @@
 
 namespace tidemark::tls {
 
+/// What a connection is for, as it is offered to the peer (ALPN).
+enum class Speaks : std::uint8_t { Http, Anything };
+
 /// TLS 1.2 and later, the peer verified against the system's roots (SSL_CERT_FILE and SSL_CERT_DIR name others) and
 /// against the name that was asked for.
 class ClientContext {
  public:
-  ClientContext();
+  explicit ClientContext(Speaks speaks = Speaks::Http);
   ~ClientContext();
   ClientContext(const ClientContext&) = delete;
   ClientContext& operator=(const ClientContext&) = delete;
