@@ -68,12 +68,8 @@ void Recoverer::handle_response(TimeMs now, unsigned attempt, const ResponseFact
     named_stream_ = true;
     if (mode_ == ResumeMode::Auto) mode_ = ResumeMode::Tidemark;
   }
-  if (!facts.tidemark_epoch.empty()) {
-    if (resumes_ && mode_ == ResumeMode::Tidemark && !epoch_.empty() && facts.tidemark_epoch != epoch_) {
-      return fail_mismatch("the server has another generation of this answer");
-    }
-    epoch_ = facts.tidemark_epoch;
-  }
+  // Another one than before: the stream is another replica's now, which has what was delivered, or it had said 409.
+  if (!facts.tidemark_epoch.empty()) epoch_ = facts.tidemark_epoch;
   leg_ = Leg::Open;
   watch_leg(now);
   move(RecovererSignal::Opened);

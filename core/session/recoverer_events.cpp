@@ -87,13 +87,11 @@ bool Recoverer::fits_unnumbered(Kind kind) const { return !resumes_ || (commits(
 Recoverer::Verdict Recoverer::place_by_id(TimeMs now, const sse::Event& event, seam::Seq& seq) {
   const auto id = event.has_id ? seam::parse_event_id(event.id) : std::nullopt;
   if (!id) return Verdict::Take;
-  if (epoch_.empty()) epoch_ = id->epoch;
-  if (id->epoch != epoch_) {
-    fail_mismatch("the server has another generation of this answer");
-    return Verdict::LegOver;
-  }
   const Verdict verdict = place_by_number(now, id->seq, {});
-  if (verdict == Verdict::Take) seq = id->seq;
+  if (verdict != Verdict::Take) return verdict;
+  seq = id->seq;
+  // It changes within an answer, where another replica has taken it over.
+  if (id->epoch != epoch_) epoch_ = id->epoch;
   return verdict;
 }
 

@@ -81,7 +81,7 @@ http::ResponseHead stream_head(const Stream& stream, bool resumed) {
   head.headers.add("Cache-Control", "no-cache, no-transform");
   head.headers.add("X-Accel-Buffering", "no");
   head.headers.add("Tidemark-Stream", stream.id);
-  head.headers.add("Tidemark-Epoch", stream.epoch);
+  head.headers.add("Tidemark-Epoch", stream.epoch());
   if (!resumed) return head;
   head.headers.add("Tidemark-Resumed", "true");
   head.headers.remove("date");  // of another response: the server gives this one its own

@@ -12,6 +12,9 @@ std::string draw_stream_id();
 /// A short token of letters and digits, without a dash, so that EPOCH-SEQ can be read back.
 std::string draw_epoch();
 
+/// As draw_epoch(), where epochs are numbers that grow: below 2^40, in decimal digits.
+std::string draw_number_epoch();
+
 /// A seed for generators whose output is no secret.
 std::uint64_t draw_seed();
 

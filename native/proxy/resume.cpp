@@ -1,6 +1,9 @@
 // Resume points.
 #include "native/proxy/resume.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "core/dialect/interpreter.hpp"
 #include "core/seam/tail_fingerprint.hpp"
 #include "core/sse/parser.hpp"
@@ -33,6 +36,14 @@ seam::Tail tail_of(const log::StreamLog& log, log::StreamId stream, log::Offset 
   return tail;
 }
 
+/// What a term wrote beyond the beginning of the next was never a part of this stream.
+bool holds(const ResumePoint& point, const std::vector<log::Term>& terms) {
+  const auto term =
+      std::find_if(terms.begin(), terms.end(), [&point](const log::Term& one) { return one.epoch == point.epoch; });
+  if (term == terms.end()) return false;
+  return std::next(term) == terms.end() || point.watermark < std::next(term)->first;
+}
+
 }  // namespace
 
 Result<ResumePoint, ResumeError> read_resume_point(const ResumeFields& fields) {
@@ -60,9 +71,9 @@ Result<ResumePoint, ResumeError> read_resume_point(const ResumeFields& fields) {
 }
 
 Result<log::Offset, ResumeError> locate(const ResumePoint& point, const log::StreamLog& log, log::StreamId stream,
-                                        std::string_view epoch, dialect::Dialect dialect) {
+                                        const std::vector<log::Term>& terms, dialect::Dialect dialect) {
   if (!log.contains(stream)) return ResumeError::Expired;
-  if (!point.epoch.empty() && point.epoch != epoch) return ResumeError::Mismatch;
+  if (!point.epoch.empty() && !holds(point, terms)) return ResumeError::Mismatch;
   const auto offset = log.offset_above(stream, point.watermark);
   if (!offset) return ResumeError::Ahead;
   if (!point.tail_fingerprint.empty() || !point.received_length.empty()) {

@@ -5,10 +5,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/result.hpp"
 #include "core/dialect/dialect.hpp"
 #include "core/seam/watermark.hpp"
+#include "native/log/shared_log.hpp"
 #include "native/log/stream_log.hpp"
 
 namespace tidemark::proxy {
@@ -40,9 +42,11 @@ struct ResumePoint {
 /// X-Resume-Seq comes before Last-Event-ID; an epoch in the latter counts where Tidemark-Epoch is absent.
 Result<ResumePoint, ResumeError> read_resume_point(const ResumeFields& fields);
 
-/// Where the reader goes on. A fingerprint or length that was given is checked against the answer text in the log up to
-/// the watermark: cost is linear in that part of the log, and nothing where neither was given.
+/// Where the reader goes on. An epoch that was given must be a term's, and the watermark's event one that this term or
+/// one before it has. Precondition: `terms` is not empty. A fingerprint or length that was given is checked against the
+/// answer text in the log up to the watermark: cost is linear in that part of the log, and nothing where neither was
+/// given.
 Result<log::Offset, ResumeError> locate(const ResumePoint& point, const log::StreamLog& log, log::StreamId stream,
-                                        std::string_view epoch, dialect::Dialect dialect);
+                                        const std::vector<log::Term>& terms, dialect::Dialect dialect);
 
 }  // namespace tidemark::proxy

@@ -18,19 +18,19 @@ ordered_json seconds(std::int64_t unix_ms) { return static_cast<double>(unix_ms)
 std::string describe(const Stream& stream, const log::StreamLog& log) {
   ordered_json page;
   page["id"] = stream.id;
-  page["epoch"] = stream.epoch;
+  page["epoch"] = stream.epoch();
   page["state"] = stream.state();
   page["next_seq"] = stream.log ? log.next_seq(*stream.log) : 0;
   page["dialect"] = dialect::name(stream.dialect);
   page["attempts"] = stream.attempts;
   page["seams"] = std::count_if(stream.seams.begin(), stream.seams.end(),
-                                [](const session::SeamRecord& seam) { return seam.verdict == session::kJoined; });
+                                [](const Seam& seam) { return seam.verdict == session::kJoined; });
   page["readers"] = stream.readers;
   page["created_at"] = seconds(stream.created_unix_ms);
   page["ended_at"] = stream.end ? seconds(stream.end->at_unix_ms) : ordered_json(nullptr);
   page["end_reason"] = stream.end ? ordered_json(session::name(stream.end->reason)) : ordered_json(nullptr);
   page["seam_list"] = ordered_json::array();
-  for (const session::SeamRecord& seam : stream.seams) {
+  for (const Seam& seam : stream.seams) {
     page["seam_list"].push_back({{"attempt", seam.attempt},
                                  {"form", seam::name(seam.form)},
                                  {"at", seam.at},

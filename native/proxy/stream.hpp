@@ -13,6 +13,7 @@
 #include "core/session/relay_actions.hpp"
 #include "native/downstream/exchange.hpp"
 #include "native/http/message.hpp"
+#include "native/log/shared_log.hpp"
 #include "native/log/stream_log.hpp"
 #include "native/loop/loop.hpp"
 #include "native/proxy/resume.hpp"
@@ -27,6 +28,15 @@ struct StreamEnd {
   session::EndState state = session::EndState::Complete;
   session::EndReason reason = session::EndReason::TerminalMarker;
   std::int64_t at_unix_ms = 0;
+};
+
+/// A session::SeamRecord, of whichever process made the attempt.
+struct Seam {
+  unsigned attempt = 0;
+  seam::Form form = seam::Form::Prefix;
+  seam::Seq at = 0;
+  std::size_t trimmed = 0;
+  std::string verdict;
 };
 
 /// A request that waits for the commit.
@@ -45,15 +55,15 @@ struct Stream {
 
   std::string principal;
   std::string id;
-  std::string epoch;
-  tls::Digest request{};  // of method, path and body
+  std::vector<log::Term> terms;  // one, but in a log that replicas share
+  tls::Digest request{};         // of method, path and body
   dialect::Dialect dialect = dialect::Dialect::Opaque;
   std::optional<log::StreamId> log;  // from the commit on
   http::Headers headers;             // of the upstream's response, for everyone who attaches
   std::optional<StreamEnd> end;
   bool may_linger = false;  // an Idempotency-Key or a resume was used: `disconnect` applies, else `cancel`
   unsigned attempts = 0;
-  std::vector<session::SeamRecord> seams;
+  std::vector<Seam> seams;
   std::size_t readers = 0;
   std::vector<Waiter> waiters;          // before the commit
   std::unique_ptr<loop::Timer> linger;  // while it runs without readers
@@ -62,6 +72,8 @@ struct Stream {
   // Another process has left it before its end: nobody feeds it until somebody comes for it.
   std::optional<RunRequest> left;
 
+  /// Of what is appended now. Precondition: there is a term.
+  const std::string& epoch() const { return terms.back().epoch; }
   /// "waiting" (before the commit), "running", or the end state.
   std::string_view state() const;
   /// `: tidemark end=STATE reason=REASON` and a blank line; empty before the end.

@@ -59,6 +59,28 @@ json request_of(const RunRequest& request, std::string_view principal_header) {
           {"resumable", request.resumable}};
 }
 
+json seams_of(const std::vector<Seam>& seams) {
+  json list = json::array();
+  for (const Seam& seam : seams) {
+    list.push_back({{"attempt", seam.attempt},
+                    {"form", seam::name(seam.form)},
+                    {"at", seam.at},
+                    {"trimmed", seam.trimmed},
+                    {"verdict", seam.verdict}});
+  }
+  return list;
+}
+
+std::vector<Seam> seams_from(const json& list) {
+  std::vector<Seam> seams;
+  for (const json& seam : list) {
+    const auto form = seam::form_from_name(seam.at("form").get<std::string>());
+    if (!form) continue;
+    seams.push_back({seam.at("attempt"), *form, seam.at("at"), seam.at("trimmed"), seam.at("verdict")});
+  }
+  return seams;
+}
+
 RunRequest request_from(const json& facts) {
   RunRequest request;
   request.head.method = facts.at("method");
@@ -78,12 +100,13 @@ std::string to_facts(const Stream& stream, const RunRequest* request, std::strin
       {"version", kVersion},
       {"principal", stream.principal},
       {"id", stream.id},
-      {"epoch", stream.epoch},
+      {"epoch", stream.epoch()},
       {"request_digest", bytes_of({reinterpret_cast<const char*>(stream.request.data()), stream.request.size()})},
       {"dialect", dialect::name(stream.dialect)},
       {"headers", headers_of(stream.headers)},
       {"may_linger", stream.may_linger},
       {"attempts", stream.attempts},
+      {"seams", seams_of(stream.seams)},
       {"created", stream.created_unix_ms}};
   if (stream.end) {
     facts["end"] = {{"state", session::name(stream.end->state)},
@@ -103,7 +126,7 @@ std::shared_ptr<Stream> from_facts(std::string_view bytes) {
     auto stream = std::make_shared<Stream>();
     stream->principal = facts.at("principal");
     stream->id = facts.at("id");
-    stream->epoch = facts.at("epoch");
+    stream->terms.push_back({facts.at("epoch"), 0});
     const std::string digest = bytes_from(facts.at("request_digest"));
     const auto dialect = dialect::from_name(facts.at("dialect").get<std::string>());
     if (digest.size() != stream->request.size() || !dialect) return nullptr;
@@ -112,6 +135,7 @@ std::shared_ptr<Stream> from_facts(std::string_view bytes) {
     stream->headers = headers_from(facts.at("headers"));
     stream->may_linger = facts.at("may_linger");
     stream->attempts = facts.at("attempts");
+    if (facts.contains("seams")) stream->seams = seams_from(facts.at("seams"));
     stream->created_unix_ms = facts.at("created");
     if (facts.contains("end")) {
       const json& end = facts.at("end");

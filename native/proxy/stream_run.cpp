@@ -29,7 +29,7 @@ session::RelayOptions relay_options(const Context& context, const Stream& stream
   session::RelayOptions options;
   options.dialect = context.upstreams.dialect(0, request.dialect);
   options.expects_stream = request.expects_stream;
-  options.epoch = stream.epoch;
+  options.epoch = stream.epoch();
   options.repeatable = request.expects_stream || request.resumable;
   options.stream_empty_retry_max = request.repeated_enough ? 0 : config.stream_empty_retry_max;
   options.attempts = request.repeated_enough ? 1 : config.retry.attempts;
@@ -187,10 +187,7 @@ void StreamRun::forget_request() {
 bool StreamRun::carry_out_actions() {
   using Kind = session::RelayAction::Kind;
   stream_.attempts = attempts_before_ + relay_.attempts();
-  for (std::size_t i = stream_.seams.size(); i < relay_.seams().size(); ++i) {
-    const session::SeamRecord& seam = stream_.seams.emplace_back(relay_.seams()[i]);
-    ++context_.counters.seams[{seam::name(seam.form), seam.verdict}];
-  }
+  note_seams();
   for (std::size_t i = 0; i < relay_.actions().size();) {
     const session::RelayAction action = relay_.actions()[i++];
     switch (action.kind) {

@@ -77,6 +77,7 @@ class StreamRun final : public upstream::CallEvents {
   bool read_again();
   std::string facts() const;
   void note_facts();
+  void note_seams();
   void end(StreamEnd end);
 
   Context& context_;
@@ -92,6 +93,7 @@ class StreamRun final : public upstream::CallEvents {
   seam::Seq told_before_ = 0;                  // events below are in the log already: taken over, and read again
   bool taking_over_ = false;                   // they are being read again
   unsigned attempts_before_ = 0;               // of those who had the stream before
+  std::size_t seams_noted_ = 0;                // of the relay's
   bool move_on_ = false;                       // the next attempt is for the next upstream
   std::optional<std::uint64_t> ticket_;        // of the attempt, until its outcome is told
   bool probe_ = false;                         // the attempt is the half-open breaker's probe

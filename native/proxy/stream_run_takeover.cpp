@@ -20,6 +20,18 @@ void StreamRun::note_facts() {
   if (stream_.log && context_.log.keeps_facts()) context_.log.describe(*stream_.log, facts());
 }
 
+/// Those that the relay has made since.
+void StreamRun::note_seams() {
+  if (seams_noted_ == relay_.seams().size()) return;
+  for (; seams_noted_ < relay_.seams().size(); ++seams_noted_) {
+    const session::SeamRecord& seam = relay_.seams()[seams_noted_];
+    ++context_.counters.seams[{seam::name(seam.form), seam.verdict}];
+    stream_.seams.push_back(
+        {attempts_before_ + seam.attempt, seam.form, seam.at, seam.trimmed, std::string(seam.verdict)});
+  }
+  note_facts();
+}
+
 void StreamRun::take_over(Then then) {
   attempts_before_ = stream_.attempts > 0 ? stream_.attempts - 1 : 0;
   told_before_ = context_.log.next_seq(*stream_.log);

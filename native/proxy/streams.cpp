@@ -39,7 +39,7 @@ void Streams::start(const std::shared_ptr<downstream::Exchange>& exchange, NewSt
   stream->principal = std::move(request.principal);
   stream->may_linger = !request.key.empty();
   stream->id = request.key.empty() ? draw_stream_id() : std::move(request.key);
-  stream->epoch = draw_epoch();
+  stream->terms.push_back({draw_epoch(), 0});
   stream->request = request.request;
   stream->dialect = context_.upstreams.dialect(0, request.run.dialect).value_or(dialect::Dialect::Opaque);
   stream->created_unix_ms = context_.loop.unix_now_ms();
@@ -98,7 +98,7 @@ void Streams::wait(const std::shared_ptr<downstream::Exchange>& exchange, const 
 
 /// The 200, or the reason why this reader cannot go on where it wants to. Precondition: the stream has its log.
 void Streams::deliver(const std::shared_ptr<Stream>& stream, const Waiter& waiter) {
-  const auto from = locate(waiter.point, context_.log, *stream->log, stream->epoch, stream->dialect);
+  const auto from = locate(waiter.point, context_.log, *stream->log, stream->terms, stream->dialect);
   if (!from.ok()) {
     reply_refusal(context_, *waiter.exchange, refusal(from.error()), stream->dialect);
     return reader_left(stream);
@@ -166,7 +166,7 @@ void Streams::restore(std::vector<log::Restored> restored) {
 
 /// Not for somebody who will be refused, nor by a process that is about to go.
 bool Streams::may_take_over(const Stream& stream, const ResumePoint& point) const {
-  return !context_.draining && locate(point, context_.log, *stream.log, stream.epoch, stream.dialect).ok();
+  return !context_.draining && locate(point, context_.log, *stream.log, stream.terms, stream.dialect).ok();
 }
 
 /// Who was reading has some time to come back.
@@ -285,7 +285,7 @@ void Streams::ended(Stream& stream) {
   const std::string_view reason = session::name(stream.end->reason);
   ++context_.counters.ends[{state, reason}];
   context_.logger.write(observe::Level::Info, line_of("stream ended", stream)
-                                                  .text("epoch", stream.epoch)
+                                                  .text("epoch", stream.epoch())
                                                   .text("state", state)
                                                   .text("reason", reason)
                                                   .number("events", context_.log.next_seq(*stream.log)));

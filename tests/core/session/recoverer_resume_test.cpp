@@ -119,22 +119,47 @@ TEST_CASE("a server that begins again instead of resuming is found out") {
   }
 }
 
-TEST_CASE("another epoch: final after content, taken anew before it") {
+TEST_CASE("another epoch: the answer goes on, and is resumed by the one of the last event or response") {
+  // Another replica has taken the stream over: what it had of the old epoch comes under the old ids.
   Hand hand;
-  hand.respond(1, Hand::named("one"));
-  hand.bytes(2, "id: one-0\ndata: x\n\n");
+  hand.respond(1, Hand::named("7"));
+  hand.bytes(2, "id: 7-0\ndata: a\n\n");
   hand.lose(3);
   hand.next_attempt();
-  hand.respond(200, Hand::named("two"));
-  CHECK(hand.final_code() == "resume_mismatch");
-  CHECK(hand.seen.disconnects == std::vector<unsigned>{2});
+  CHECK(hand.seen.connects.back().epoch == "7");
+  hand.respond(200, Hand::named("8"));
+  hand.lose(201);
+  hand.next_attempt();
+  CHECK(hand.seen.connects.back().epoch == "8");
+  CHECK(hand.seen.connects.back().resume_seq == 0);
+  hand.respond(400, Hand::named("8"));
+  hand.bytes(401, "id: 7-1\ndata: b\n\n");
+  hand.lose(402);
+  hand.next_attempt();
+  CHECK(hand.seen.connects.back().epoch == "7");
+  CHECK(hand.seen.connects.back().resume_seq == 1);
+  hand.respond(600, Hand::named("8"));
+  // What comes again says nothing of where this is.
+  hand.bytes(601, "id: 8-2\ndata: c\n\nid: 7-1\ndata: b\n\n");
+  hand.lose(602);
+  hand.next_attempt();
+  CHECK(hand.seen.connects.back().epoch == "8");
+  CHECK(hand.seen.connects.back().resume_seq == 2);
+  CHECK(hand.seen.data() == "abc");
 
-  Hand by_id;
-  by_id.respond(1, Hand::named(""));
-  by_id.bytes(2, "id: one-0\ndata: x\n\nid: two-1\ndata: y\n\n");
-  CHECK(by_id.final_code() == "resume_mismatch");
-  CHECK(by_id.seen.data() == "x");
+  Hand refused;
+  refused.respond(1, Hand::named("7"));
+  refused.bytes(2, "id: 7-0\ndata: a\n\n");
+  refused.lose(3);
+  refused.next_attempt();
+  ResponseFacts conflict;
+  conflict.status = 409;
+  refused.respond(200, conflict);
+  CHECK(refused.final_code() == "http_status");
+  CHECK(refused.seen.data() == "a");
+}
 
+TEST_CASE("before content an answer is taken anew, whatever its epoch") {
   Hand early;
   early.respond(1, Hand::named("one"));
   early.bytes(2, ": hello\n\n");

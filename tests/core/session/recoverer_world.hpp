@@ -116,7 +116,6 @@ struct Fate {
     Status,        // an error status
     Html,          // 200 with a page
     Hole,          // event number `after` (counted within the response) is left out; not the last
-    OtherEpoch,    // another generation
     FromTheStart,  // the resume is ignored
   };
   Kind kind = Kind::Whole;
@@ -142,12 +141,11 @@ class Server {
     if (!request.last_event_id.empty())
       from = static_cast<std::size_t>(std::stoul(request.last_event_id.substr(2)) + 1);
     if (fate.kind == Fate::Kind::FromTheStart) from = 0;
-    const std::string generation = fate.kind == Fate::Kind::OtherEpoch ? "other" : epoch;
     std::vector<std::string> out;
     for (std::size_t i = from; i < blocks_.size(); ++i) {
       if (fate.kind == Fate::Kind::Hole && i - from == fate.after && i + 1 < blocks_.size()) continue;
       std::string block;
-      if (mode_ == ResumeMode::Tidemark) block = "id: " + generation + "-" + std::to_string(i) + "\n";
+      if (mode_ == ResumeMode::Tidemark) block = "id: " + epoch + "-" + std::to_string(i) + "\n";
       if (mode_ == ResumeMode::LastEventId) block = "id: n." + std::to_string(i) + "\n";
       out.push_back(block + blocks_[i] + "\n");
     }
@@ -166,7 +164,7 @@ class Server {
       facts.retry_after_ms = retry::parse_retry_after(fate.retry_after, {}, 0);
     } else if (mode_ == ResumeMode::Tidemark) {
       facts.tidemark_stream = "stream-1";
-      facts.tidemark_epoch = fate.kind == Fate::Kind::OtherEpoch ? std::string_view("other") : std::string_view(epoch);
+      facts.tidemark_epoch = epoch;
     }
     return facts;
   }

@@ -8,12 +8,13 @@ namespace {
 void fill(Stream& stream) {
   stream.principal = "owner";
   stream.id = "an answer";
-  stream.epoch = "e1";
+  stream.terms = {{"e1", 0}};
   stream.request = {1, 2, 255};
   stream.dialect = dialect::Dialect::AnthropicMessages;
   stream.headers = {{"X-Request-Id", "r"}, {"Set-Cookie", "secret-1"}};
   stream.may_linger = true;
   stream.attempts = 3;
+  stream.seams = {{2, seam::Form::Prefix, 5, 7, "joined"}, {3, seam::Form::ContinueTurn, 9, 0, "form-refused"}};
   stream.created_unix_ms = 1234;
 }
 
@@ -38,12 +39,22 @@ TEST_CASE("stream facts: a stream that runs is there again, with its request") {
   REQUIRE(again);
   CHECK(again->principal == "owner");
   CHECK(again->id == "an answer");
-  CHECK(again->epoch == "e1");
+  REQUIRE(again->terms.size() == 1);
+  CHECK(again->epoch() == "e1");
+  CHECK(again->terms[0].first == 0);
   CHECK(again->request == stream.request);
   CHECK(again->dialect == dialect::Dialect::AnthropicMessages);
   CHECK(again->headers == http::Headers{{"X-Request-Id", "r"}});
   CHECK(again->may_linger);
   CHECK(again->attempts == 3);
+  REQUIRE(again->seams.size() == 2);
+  CHECK(again->seams[0].attempt == 2);
+  CHECK(again->seams[0].form == seam::Form::Prefix);
+  CHECK(again->seams[0].at == 5);
+  CHECK(again->seams[0].trimmed == 7);
+  CHECK(again->seams[0].verdict == "joined");
+  CHECK(again->seams[1].form == seam::Form::ContinueTurn);
+  CHECK(again->seams[1].verdict == "form-refused");
   CHECK(again->created_unix_ms == 1234);
   CHECK_FALSE(again->end);
   REQUIRE(again->left);
