@@ -3,7 +3,9 @@
 
 #include <read.h>
 
+#include <cstddef>
 #include <new>
+#include <string>
 #include <utility>
 
 namespace tidemark::redis {
@@ -11,17 +13,21 @@ namespace {
 
 // As deep as hiredis 0.14 goes.
 constexpr int kMaxDepth = 8;
+constexpr const char* kNewerType = "a reply of a type that RESP2 does not have";
 
 // What the functions below make: the reply as far as it has been read.
 struct Building {
+  // What the functions return for what is not taken: hiredis then ends with an error of its own.
+  std::nullptr_t refuse(std::string why) {
+    refusal = std::move(why);
+    return nullptr;
+  }
+
   // A place for what the task reads, or null where the reply gets too large. The places of arrays that are not complete
   // are stable: each is the last of its parent's, and nothing is put behind it before it is complete.
   Reply* place(const redisReadTask* task, std::size_t text_bytes) {
     bytes += sizeof(Reply) + text_bytes;
-    if (bytes > max_bytes) {
-      too_large = true;
-      return nullptr;
-    }
+    if (bytes > max_bytes) return refuse(too_large());
     if (task->parent == nullptr) {
       root = Reply{};
       return &root;
@@ -29,10 +35,12 @@ struct Building {
     return &static_cast<Reply*>(task->parent->obj)->items.emplace_back();
   }
 
+  std::string too_large() const { return "a reply of more than " + std::to_string(max_bytes) + " bytes"; }
+
   std::size_t max_bytes;
   Reply root;
-  std::size_t bytes = 0;
-  bool too_large = false;
+  std::size_t bytes = 0;  // of the root and what is in it
+  std::string refusal;
 };
 
 Building& building(const redisReadTask* task) { return *static_cast<Building*>(task->privdata); }
@@ -49,7 +57,7 @@ void* make_text(const redisReadTask* task, char* text, std::size_t size) {
       kind = Reply::Kind::Error;
       break;
     default:
-      return nullptr;
+      return building(task).refuse(kNewerType);
   }
   Reply* const reply = building(task).place(task, size);
   if (reply == nullptr) return nullptr;
@@ -61,10 +69,10 @@ void* make_text(const redisReadTask* task, char* text, std::size_t size) {
 // The count is an int in hiredis 0.14 and a size_t from 1.0 on. It is what the server announces: nothing is reserved.
 template <class Count>
 void* make_array(const redisReadTask* task, Count) {
-  if (task->type != REDIS_REPLY_ARRAY) return nullptr;
+  if (task->type != REDIS_REPLY_ARRAY) return building(task).refuse(kNewerType);
   int depth = 1;
   for (const redisReadTask* above = task->parent; above != nullptr; above = above->parent) ++depth;
-  if (depth > kMaxDepth) return nullptr;
+  if (depth > kMaxDepth) return building(task).refuse("a reply of arrays in arrays that go too deep");
   Reply* const reply = building(task).place(task, 0);
   if (reply != nullptr) reply->kind = Reply::Kind::Array;
   return reply;
@@ -86,8 +94,10 @@ void keep(void*) {}  // what was made belongs to Building
 template <class Functions>
 void refuse_newer_types(Functions& functions) {
   if constexpr (requires { functions.createDouble; }) {
-    functions.createDouble = [](const redisReadTask*, double, char*, std::size_t) -> void* { return nullptr; };
-    functions.createBool = [](const redisReadTask*, int) -> void* { return nullptr; };
+    functions.createDouble = [](const redisReadTask* task, double, char*, std::size_t) -> void* {
+      return building(task).refuse(kNewerType);
+    };
+    functions.createBool = [](const redisReadTask* task, int) -> void* { return building(task).refuse(kNewerType); };
   }
 }
 
@@ -105,7 +115,7 @@ redisReplyObjectFunctions make_functions() {
 }  // namespace
 
 struct ReplyReader::Impl {
-  explicit Impl(std::size_t max_reply_bytes) : under_way{max_reply_bytes, {}, 0, false} {
+  explicit Impl(std::size_t max_reply_bytes) : under_way{max_reply_bytes, {}, 0, {}} {
     if (reader == nullptr) throw std::bad_alloc();
     reader->privdata = &under_way;
   }
@@ -129,10 +139,11 @@ ReplyReader::Got ReplyReader::next(Reply& out) {
   Building& under_way = impl_->under_way;
   void* made = nullptr;
   const bool understood = redisReaderGetReply(reader, &made) == REDIS_OK;
-  const bool too_large = under_way.too_large || under_way.bytes + (reader->len - reader->pos) > under_way.max_bytes;
-  if (made == nullptr && too_large)
-    return fail("a reply of more than " + std::to_string(under_way.max_bytes) + " bytes");
+  if (!under_way.refusal.empty()) return fail(under_way.refusal);
   if (!understood) return fail(std::string("not the Redis protocol: ") + reader->errstr);
+  if (made == nullptr && under_way.bytes + (reader->len - reader->pos) > under_way.max_bytes) {
+    return fail(under_way.too_large());
+  }
   if (made == nullptr) return Got::Nothing;
   out = std::exchange(under_way.root, {});
   under_way.bytes = 0;

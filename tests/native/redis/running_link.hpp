@@ -9,30 +9,9 @@
 #include "native/loop/loop.hpp"
 #include "native/redis/link.hpp"
 #include "tests/native/loop/run_until.hpp"
-#include "tests/native/redis/redis_server.hpp"
+#include "tests/native/redis/text_of.hpp"
 
 namespace tidemark::testing {
-
-/// What a reply says, in one line: nested arrays in brackets, texts as they are.
-inline std::string text_of(const redis::Reply& reply) {
-  switch (reply.kind) {
-    case redis::Reply::Kind::Null:
-      return "null";
-    case redis::Reply::Kind::Integer:
-      return ":" + std::to_string(reply.integer);
-    case redis::Reply::Kind::Text:
-      return reply.text;
-    case redis::Reply::Kind::Status:
-      return "+" + reply.text;
-    case redis::Reply::Kind::Error:
-      return "-" + reply.text;
-    case redis::Reply::Kind::Array:
-      break;
-  }
-  std::string out = "[";
-  for (const redis::Reply& item : reply.items) out += (out.size() > 1 ? " " : "") + text_of(item);
-  return out + "]";
-}
 
 struct RunningLink {
   /// Waits for nothing. Short times, so that tests are quick.
