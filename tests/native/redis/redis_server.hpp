@@ -28,12 +28,12 @@ namespace tidemark::testing {
 class RedisServer {
  public:
   struct Options {
-    std::string password;                // of the user `default`; empty: none is needed
-    bool keeps_data = false;             // a start after stop() or kill() finds what was written
-    bool tls = false;                    // on the port: only TLS
-    std::string certificate;             // of `tls`: FILE.pem
-    std::string key;                     // and FILE.key
-    std::vector<std::string> arguments;  // further ones: "--NAME", "VALUE"
+    std::string password{};                // of the user `default`; empty: none is needed
+    bool keeps_data = false;               // a start after stop() or kill() finds what was written
+    bool tls = false;                      // on the port: only TLS
+    std::string certificate{};             // of `tls`: FILE.pem
+    std::string key{};                     // and FILE.key
+    std::vector<std::string> arguments{};  // further ones: "--NAME", "VALUE"
   };
 
   /// Tests ask first, and return where there is none: `if (!RedisServer::available()) return;`. Says so once a program.
