@@ -50,7 +50,11 @@ Command parse_command_line(int argc, const char* const* argv) {
   serve_command->add_option("--listen", serve.flags.listen, "Address to listen on; port 0 takes a free one")
       ->type_name("HOST:PORT");
   serve_command->add_option("--upstream", serve.flags.upstream, "Base URL of the upstream")->type_name("URL");
-  serve_command->add_option("--log", serve.flags.log, "Where streams are kept: memory: or file:DIR")->type_name("URL");
+  serve_command
+      ->add_option(
+          "--log", serve.flags.log,
+          "Where streams are kept: memory:, file:DIR or redis://HOST:PORT/DB; env:NAME where it holds a password")
+      ->type_name("URL");
   serve_command->add_option("--log-level", log_level, "debug, info, warning, error or off")->type_name("LEVEL");
 
   Simulate simulate;

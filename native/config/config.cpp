@@ -23,7 +23,7 @@ constexpr std::int64_t kMaxBytes = 4294967295;  // offsets in a stream's log are
 constexpr std::int64_t kMaxTotalBytes = std::int64_t{1} << 50;
 constexpr std::array<PrefixStyle, 4> kPrefixStyles{PrefixStyle::Trailing, PrefixStyle::PrefixFlag,
                                                    PrefixStyle::PartialFlag, PrefixStyle::ContinueFinalMessage};
-constexpr const char* kNotAvailable = "not available in this version";
+constexpr const char* kVariableForm = "the environment variable must be set and not empty";
 constexpr const char* kListenForm = "must be HOST:PORT, for example 127.0.0.1:8787";
 constexpr const char* kUrlForm =
     "must be http://HOST[:PORT][/PATH] or https://HOST[:PORT][/PATH], without a credential (api_keys has them)";
@@ -36,17 +36,40 @@ void read_listen(Config& config, const std::string& field, const std::string& te
   }
 }
 
-constexpr const char* kLogForm = "must be memory: or file:DIR";
+constexpr const char* kLogForm =
+    "must be memory:, file:DIR, redis://[USER[:PASSWORD]@]HOST[:PORT][/DB], rediss:// for TLS, or \"env:NAME\"";
 
-void read_log(Config& config, const std::string& field, const std::string& text, Problems& problems) {
+// The password of a URL, where it is written as env:NAME.
+bool read_password(ParsedRedisUrl& parsed, const std::string& field, const Environment& environment,
+                   Problems& problems) {
+  if (parsed.password_variable.empty()) return true;
+  const auto found = environment(parsed.password_variable);
+  if (found && !found->empty()) {
+    parsed.url.password = *found;
+    return true;
+  }
+  problems.add(field, shown("env:" + parsed.password_variable), kVariableForm);
+  return false;
+}
+
+void read_log(Config& config, const std::string& field, const std::string& text, const Environment& environment,
+              Problems& problems) {
   constexpr std::string_view kFile = "file:";
-  if (text == "memory:") {
-    config.log_directory.clear();
-  } else if (text.rfind(kFile, 0) == 0 && text.size() > kFile.size()) {
-    config.log_directory = text.substr(kFile.size());
+  constexpr std::string_view kVariable = "env:";
+  std::string url = text;
+  if (text.rfind(kVariable, 0) == 0) {
+    const auto found = environment(text.substr(kVariable.size()));
+    if (!found || found->empty()) return problems.add(field, shown(text), kVariableForm);
+    url = *found;
+  }
+  if (url == "memory:") return;
+  if (url.rfind(kFile, 0) == 0 && url.size() > kFile.size()) {
+    config.log_directory = url.substr(kFile.size());
+  } else if (auto parsed = parse_redis_url(url)) {
+    if (read_password(*parsed, field, environment, problems)) config.log_redis_url = std::move(parsed->url);
   } else {
-    const bool redis = text.rfind("redis://", 0) == 0 || text.rfind("rediss://", 0) == 0;
-    problems.add(field, shown(without_userinfo(text)), redis ? kNotAvailable : kLogForm);
+    // What came out of the environment is a secret.
+    problems.add(field, shown(url == text ? without_password(text) : text), kLogForm);
   }
 }
 
@@ -166,6 +189,14 @@ void read_log_file(Config& config, ObjectReader& parent, Problems& problems) {
   reader.finish();
 }
 
+void read_log_redis(Config& config, ObjectReader& parent, Problems& problems) {
+  const json* value = parent.raw("log_redis");
+  if (value == nullptr) return;
+  ObjectReader reader(*value, "log_redis", problems);
+  reader.integer("lease_ms", config.log_redis.lease_ms, 500, 60000);
+  reader.finish();
+}
+
 void read_disconnect(Config& config, ObjectReader& parent, Problems& problems) {
   const json* value = parent.raw("disconnect");
   if (value == nullptr) return;
@@ -249,9 +280,12 @@ void read_all(Config& config, const json& root, const Flags& flags, const Enviro
   if (const auto chosen = reader.choice("truncated_finish", {"stop", "length", "error"})) {
     config.truncated_finish = static_cast<dialect::FinishStyle>(*chosen);
   }
-  if (const auto text = reader.text("log", kLogForm); text && !flags.log) read_log(config, "log", *text, problems);
+  if (const auto text = reader.text("log", kLogForm); text && !flags.log) {
+    read_log(config, "log", *text, environment, problems);
+  }
   read_log_limits(config, reader, problems);
   read_log_file(config, reader, problems);
+  read_log_redis(config, reader, problems);
   read_disconnect(config, reader, problems);
   reader.integer("drain_seconds", config.drain_seconds, 0, kYearSeconds);
   read_header_name(config, reader, problems);
@@ -263,9 +297,9 @@ void read_all(Config& config, const json& root, const Flags& flags, const Enviro
   reader.finish();
 }
 
-void apply(Config& config, const Flags& flags, Problems& problems) {
+void apply(Config& config, const Flags& flags, const Environment& environment, Problems& problems) {
   if (flags.listen) read_listen(config, "--listen", *flags.listen, problems);
-  if (flags.log) read_log(config, "--log", *flags.log, problems);
+  if (flags.log) read_log(config, "--log", *flags.log, environment, problems);
   if (!flags.upstream) return;
   const auto url = parse_base_url(*flags.upstream);
   if (!url) return problems.add("--upstream", shown(without_userinfo(*flags.upstream)), kUrlForm);
@@ -373,7 +407,7 @@ Result<Config, Problem> load(std::string_view text, const Flags& flags, const En
   }
   Config config;
   read_all(config, root, flags, environment, problems);
-  apply(config, flags, problems);
+  apply(config, flags, environment, problems);
   check_whole(config, problems);
   if (problems.first()) return *problems.first();
   return config;

@@ -17,6 +17,7 @@
 #include "core/retry/breaker.hpp"
 #include "core/seam/form.hpp"
 #include "native/config/address.hpp"
+#include "native/config/redis_url.hpp"
 
 namespace tidemark::config {
 
@@ -74,6 +75,10 @@ struct LogFile {
   std::int64_t sync_ms = 100;
 };
 
+struct LogRedis {
+  TimeMs lease_ms = 3000;  // a replica that has not been heard of for so long is gone
+};
+
 enum class DisconnectPolicy : std::uint8_t { Linger, Continue, Cancel };
 std::string_view name(DisconnectPolicy policy);
 
@@ -105,8 +110,10 @@ struct Config {
   TimeMs keepalive_ms = 15000;
   dialect::FinishStyle truncated_finish = dialect::FinishStyle::Stop;
   LogLimits log_limits;
-  std::string log_directory;  // of `file:`; empty: `memory:`
+  std::string log_directory;              // of `file:`
+  std::optional<RedisUrl> log_redis_url;  // of `redis:`; neither of the two: `memory:`
   LogFile log_file;
+  LogRedis log_redis;
   Disconnect disconnect;
   std::int64_t drain_seconds = 30;
   std::string principal_header;                 // empty: the credential headers

@@ -24,9 +24,10 @@ std::string plain(double number) {
 
 std::string without_userinfo(std::string url) {
   const std::size_t begin = url.find("://");
-  if (begin == std::string::npos) return url;
-  const std::size_t at = url.find('@', begin);
-  if (at < url.find('/', begin + 3)) url.replace(begin + 3, at - begin - 3, "***");
+  const std::size_t at = url.rfind('@');
+  // A password with a slash in it ends the host for a parser, not for who wrote it.
+  if (begin != std::string::npos && at != std::string::npos && at > begin)
+    url.replace(begin + 3, at - begin - 3, "***");
   return url;
 }
 

@@ -36,7 +36,7 @@ std::string one_line(std::string text) {
 }
 
 Greeting::Greeting(const Endpoint& endpoint, const std::string& client_name) : secret_(endpoint.password) {
-  if (!endpoint.password.empty()) {
+  if (!endpoint.user.empty() || !endpoint.password.empty()) {
     std::vector<std::string> auth{"AUTH"};
     if (!endpoint.user.empty()) auth.push_back(endpoint.user);
     auth.push_back(endpoint.password);

@@ -22,7 +22,7 @@ struct Endpoint {
   std::string host;  // a name or an address, IPv6 without brackets
   std::uint16_t port = 6379;
   std::string user;      // empty: `default`
-  std::string password;  // empty: no AUTH
+  std::string password;  // where the user is empty too: no AUTH
   unsigned database = 0;
 
   /// redis://HOST:PORT/DB, without user and password.

@@ -179,8 +179,8 @@ TEST_CASE("a problem is one line with the field, the value and what is allowed")
                 "client_tokens[0]: \"env:NOT_SET\": the environment variable must be set"},
            Case{R"("client_tokens": "hunter2")", "client_tokens: (not shown): must be a list"},
            Case{R"("client_tokens": ["with space"])", "client_tokens[0]: (not shown): must be visible ASCII"},
-           Case{R"("log": "sqlite:")", "log: \"sqlite:\": must be memory: or file:DIR"},
-           Case{R"("log": "file:")", "log: \"file:\": must be memory: or file:DIR"},
+           Case{R"("log": "sqlite:")", "log: \"sqlite:\": must be memory:, file:DIR, redis:"},
+           Case{R"("log": "file:")", "log: \"file:\": must be memory:, file:DIR, redis:"},
            Case{R"("log": "file:d", "log_file": {"sync": "often"})", "log_file.sync: \"often\": must be"},
            Case{R"("log": "file:d", "log_file": {"sync_ms": 0})", "log_file.sync_ms: 0: must be"},
            Case{R"("retry": {"attempts": 1, "attempts": 2})", "attempts: twice: must stand once"},
@@ -195,10 +195,76 @@ TEST_CASE("a problem is one line with the field, the value and what is allowed")
   }
 }
 
-TEST_CASE("what this version cannot do is refused, not ignored") {
-  for (const char* keys : {R"("log": "rediss://127.0.0.1:6379/0")", R"("log": "redis://127.0.0.1:6379/0")"}) {
-    INFO(keys);
-    CHECK(line(load_with(keys)).find("not available in this version") != std::string::npos);
+TEST_CASE("a log that replicas share is a Redis server") {
+  const auto env = environment({{"REDIS_URL", "rediss://tide:mark@redis.example:6380/2"},
+                                {"REDIS_PASSWORD", "p%40@/:?#"},
+                                {"WRONG_URL", "redis://:hunter2@"},
+                                {"EMPTY", ""}});
+  SECTION("written out") {
+    const auto loaded = load_with(R"("log": "redis://127.0.0.1")");
+    INFO(line(loaded));
+    REQUIRE(loaded.ok());
+    REQUIRE(loaded.value().log_redis_url);
+    CHECK(loaded.value().log_redis_url->text() == "redis://127.0.0.1:6379/0");
+    CHECK(loaded.value().log_directory.empty());
+    CHECK(loaded.value().log_redis.lease_ms == 3000);
+    CHECK_FALSE(load_with("").value().log_redis_url);
+  }
+  SECTION("out of the environment") {
+    for (const bool by_flag : {false, true}) {
+      Flags flags;
+      if (by_flag) flags.log = "env:REDIS_URL";
+      const auto loaded = load_with(by_flag ? "" : R"("log": "env:REDIS_URL")", flags, env);
+      INFO(line(loaded));
+      REQUIRE(loaded.ok());
+      REQUIRE(loaded.value().log_redis_url);
+      CHECK(loaded.value().log_redis_url->text() == "rediss://redis.example:6380/2");
+      CHECK(loaded.value().log_redis_url->user == "tide");
+      CHECK(loaded.value().log_redis_url->password == "mark");
+    }
+  }
+  SECTION("the password out of the environment, as it is there") {
+    const auto loaded = load_with(R"("log": "redis://u:env:REDIS_PASSWORD@h/1")", {}, env);
+    INFO(line(loaded));
+    REQUIRE(loaded.ok());
+    CHECK(loaded.value().log_redis_url->user == "u");
+    CHECK(loaded.value().log_redis_url->password == "p%40@/:?#");
+  }
+  SECTION("its lease") {
+    CHECK(load_with(R"("log_redis": {"lease_ms": 500})").value().log_redis.lease_ms == 500);
+    CHECK(line(load_with(R"("log_redis": {"lease_ms": 499})")) ==
+          "log_redis.lease_ms: 499: must be a whole number from 500 to 60000");
+    CHECK(line(load_with(R"("log_redis": {"lease_ms": 60001})")).rfind("log_redis.lease_ms: 60001: ", 0) == 0);
+    CHECK(line(load_with(R"("log_redis": {"lease": 500})")).rfind("log_redis.lease: unknown key: ", 0) == 0);
+    CHECK(line(load_with(R"("log_redis": 500)")) == "log_redis: 500: must be an object");
+  }
+  SECTION("what is wrong is named, and no password with it") {
+    struct Case {
+      const char* log;
+      const char* line;
+    };
+    for (const Case& c : {
+             Case{"redis://user:hunter2@h:0/0", "log: \"redis://***@h:0/0\": must be memory:, file:DIR, redis://["},
+             Case{"redis://user:hunter2@h/x", "log: \"redis://***@h/x\": must be "},
+             Case{"redis://user:hunt/er2@h/x", "log: \"redis://***@h/x\": must be "},
+             Case{"redis://user:hunter2%@h", "log: \"redis://***@h\": must be "},
+             Case{"redis://:hunter2", "log: \"redis://***\": must be "},
+             Case{"redis://user:hunter2/0", "log: \"redis://***\": must be "},
+             Case{"redis://h:6379/0?password=", "log: \"redis://h:6379/0?password=\": must be "},
+             Case{"user:hunter2@h/0", "log: \"***@h/0\": must be "},
+             Case{"redis:", "log: \"redis:\": must be "},
+             Case{"env:WRONG_URL", "log: \"env:WRONG_URL\": must be memory:"},
+             Case{"env:EMPTY", "log: \"env:EMPTY\": the environment variable must be set and not empty"},
+             Case{"env:NOT_SET", "log: \"env:NOT_SET\": the environment variable must be set and not empty"},
+             Case{"redis://u:env:NOT_SET@h",
+                  "log: \"env:NOT_SET\": the environment variable must be set and not empty"},
+             Case{"redis://u:env:@h", "log: \"redis://***@h\": must be "},
+         }) {
+      INFO(c.log);
+      const std::string said = line(load_with("\"log\": \"" + std::string(c.log) + "\"", {}, env));
+      CHECK(said.substr(0, std::string(c.line).size()) == c.line);
+      CHECK(said.find("hunt") == std::string::npos);
+    }
   }
 }
 
@@ -275,9 +341,11 @@ TEST_CASE("a flag beats the file, and is checked like it") {
   bad = {};
   bad.upstream = "http://user:hunter2@h/v1";
   CHECK(line(load_with("", bad)).rfind("--upstream: \"http://***@h/v1\": must be http", 0) == 0);
+  bad.upstream = "http://user:hunt/er2@h/v1";
+  CHECK(line(load_with("", bad)).rfind("--upstream: \"http://***@h/v1\": must be http", 0) == 0);
   bad = {};
-  bad.log = "redis://user:hunter2@h:1/0";
-  CHECK(line(load_with("", bad)) == "--log: \"redis://***@h:1/0\": not available in this version");
+  bad.log = "redis://user:hunter2@h:1/zero";
+  CHECK(line(load_with("", bad)).rfind("--log: \"redis://***@h:1/zero\": must be memory:, file:DIR, redis:", 0) == 0);
   Flags files;
   files.log = "file:/var/lib/tidemark";
   const auto in_files = load_with(R"("log": "memory:", "log_file": {"sync": "always"})", files);

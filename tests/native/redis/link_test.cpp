@@ -115,6 +115,12 @@ TEST_CASE("the password of the server, and users of their own") {
     link.come_up();
     CHECK(link.ask({"ACL", "WHOAMI"}) == "tide");
   }
+  SECTION("a user without a password") {
+    server.run({"ACL", "SETUSER", "open", "on", "nopass", "~*", "+@all"});
+    link.endpoint.user = "open";
+    link.come_up();
+    CHECK(link.ask({"ACL", "WHOAMI"}) == "open");
+  }
   SECTION("none, until none is needed") {
     link.begin();
     link.go_down();
