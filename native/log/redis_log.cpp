@@ -1,0 +1,425 @@
+// The shared log: its connection, and how what is fed here gets to Redis.
+#include "native/log/redis_log.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tidemark::log {
+namespace {
+
+constexpr std::size_t kBatchBytes = 4096;             // events of one entry
+constexpr std::size_t kMostUnderWay = 4194304;        // beyond, a stream waits until Redis has caught up
+constexpr std::size_t kFewUnderWay = 1048576;         // below, those that wait go on
+constexpr std::string_view kMostEntries = "2097152";  // of a stream: more than its bytes allow it
+constexpr TimeMs kLeftBehindMs = 600000;  // a stream that nobody feeds any more is there for the log's ttl and this
+constexpr TimeMs kRetryFirstMs = 500;
+constexpr TimeMs kRetryMostMs = 30000;
+constexpr TimeMs kLastBytesMs = 1000;
+
+redis::LinkOptions link_options(const RedisLogOptions& options) {
+  redis::LinkOptions link;
+  link.client_name = "tidemark-" + options.replica;
+  link.reply_timeout_ms = std::max<TimeMs>(options.lease_ms, 1000);
+  link.retry_most_ms = std::max<TimeMs>(options.lease_ms / 4, link.retry_first_ms);
+  return link;
+}
+
+// Redis's word for an id that is not above all before.
+bool is_stale(const std::string& error) { return error.find("equal or smaller") != std::string::npos; }
+
+}  // namespace
+
+RedisLog::RedisLog(loop::Loop& loop, tls::ClientContext* tls, RedisLogOptions options, observe::Logger& logger)
+    : loop_(loop),
+      options_(std::move(options)),
+      logger_(logger),
+      memory_(options_.limits),
+      self_(std::make_shared<RedisLog*>(this)),
+      retry_wait_(kRetryFirstMs),
+      lease_(loop),
+      refresh_(loop),
+      retry_(loop),
+      hold_(loop),
+      look_(loop),
+      link_(loop, tls, options_.endpoint, link_options(options_),
+            {[this](const redis::ServerFacts& facts) { up(facts); }, [this](const std::string& why) { down(why); }}),
+      tail_(loop, tls, options_.endpoint, "tidemark-" + options_.replica + "-tail", link_,
+            [this](const std::string& key, const redis::Reply& entry) { tail_entry(key, entry); }) {
+  tail_.watch(asked_key(options_.replica), "0-0");
+}
+
+RedisLog::~RedisLog() = default;
+
+std::string RedisLog::running_ttl() const { return std::to_string(options_.limits.ttl_ms + kLeftBehindMs); }
+
+bool RedisLog::reachable() const {
+  return ready_ && !refusing_ && std::none_of(entries_.begin(), entries_.end(), [](const auto& one) {
+           return one.second.role == Role::Asking || one.second.role == Role::Behind;
+         });
+}
+
+RedisLog::Entry* RedisLog::find(StreamId stream) {
+  const auto found = entries_.find(stream);
+  return found == entries_.end() || !memory_.contains(stream) ? nullptr : &found->second;
+}
+
+void RedisLog::post(std::function<void()> task) {
+  loop_.post([self = std::weak_ptr<RedisLog*>(self_), task = std::move(task)] {
+    if (self.lock()) task();
+  });
+}
+
+// The connection.
+
+void RedisLog::up(const redis::ServerFacts& facts) {
+  const TimeMs now = loop_.now_ms();
+  const bool other_server = !run_id_.empty() && run_id_ != facts.run_id;
+  // What it had may be lost, or older than it was: first those who feed streams write what is missing.
+  if (other_server) {
+    settled_at_ = now + options_.lease_ms;
+    for (auto& [id, entry] : entries_) entry.end_there = false;
+  }
+  run_id_ = facts.run_id;
+  const TimeMs young_ms = options_.lease_ms + 1000;  // its uptime is in whole seconds
+  takes_over_from_ = facts.uptime_ms >= young_ms ? now : now + young_ms - facts.uptime_ms;
+  load_scripts();
+}
+
+void RedisLog::load_scripts() {
+  for (std::size_t i = 0; i < kScripts; ++i) {
+    link_.send({"SCRIPT", "LOAD", source(static_cast<Script>(i))}, [this, i](const redis::Reply* reply) {
+      if (reply == nullptr) return;
+      if (!reply->is(redis::Reply::Kind::Text)) return link_.drop("it does not take scripts: " + reply->text);
+      hashes_[i] = reply->text;
+      if (i + 1 == kScripts) begin_work();
+    });
+  }
+}
+
+void RedisLog::begin_work() {
+  ready_ = true;
+  tried_ = true;
+  refusing_ = false;
+  retry_wait_ = kRetryFirstMs;
+  logger_.write(observe::Level::Info, observe::Line("log reachable").text("log", options_.endpoint.text()));
+  renew_lease();
+  refresh();
+  look_after();
+  for (const auto& [name, claim] : claims_) {
+    run(Script::Claim, name, {options_.replica, claim.epoch, claim.digest, running_ttl()}, {});
+  }
+  behind_.clear();
+  for (auto& [id, entry] : entries_) {
+    if (fed_here(entry) && !entry.end_there) fall_behind(id, entry);
+  }
+  catch_up();
+  held_again();
+}
+
+void RedisLog::down(const std::string& why) {
+  logger_.write(observe::Level::Warning,
+                observe::Line("log unreachable").text("log", options_.endpoint.text()).text("why", why));
+  const bool was_ready = std::exchange(ready_, false);
+  tried_ = true;
+  lease_.cancel();
+  refresh_.cancel();
+  look_.cancel();
+  retry_.cancel();
+  under_way_ = 0;
+  for (auto& [id, entry] : entries_) {
+    if (entry.role == Role::Writing || entry.role == Role::Asking) entry.role = Role::Behind;
+  }
+  if (was_ready) tail_.restart(why);
+  held_again();
+}
+
+void RedisLog::run(Script script, const std::string& name, std::vector<std::string_view> arguments,
+                   redis::Link::Done done) {
+  const std::string stream = stream_key(name);
+  const std::string events = events_key(name);
+  redis::Link::Command command{"EVALSHA", hashes_[static_cast<std::size_t>(script)], "2", stream, events};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  link_.send(command, [this, done = std::move(done)](const redis::Reply* reply) {
+    // Somebody has emptied the server's scripts: they are loaded again with the next connection.
+    if (reply != nullptr && reply->is(redis::Reply::Kind::Error) && reply->text.rfind("NOSCRIPT", 0) == 0) {
+      ready_ = false;
+      link_.drop("its scripts are gone");
+      reply = nullptr;
+    }
+    if (done) done(reply);
+  });
+}
+
+void RedisLog::renew_lease() {
+  if (!ready_ || leaving_) return;
+  link_.send({"SET", replica_key(options_.replica), "1", "PX", std::to_string(options_.lease_ms)}, {});
+  lease_.set(loop_.now_ms() + options_.lease_ms / 3, [this] { renew_lease(); });
+}
+
+/// Running streams are not to expire.
+void RedisLog::refresh() {
+  if (!ready_) return;
+  const std::string ttl = running_ttl();
+  for (const auto& [id, entry] : entries_) {
+    if (!fed_here(entry) || entry.ended) continue;
+    link_.send({"PEXPIRE", stream_key(entry.name), ttl}, {});
+    link_.send({"PEXPIRE", events_key(entry.name), ttl}, {});
+  }
+  refresh_.set(loop_.now_ms() + kLeftBehindMs / 2, [this] { refresh(); });
+}
+
+// What is fed here.
+
+std::optional<StreamId> RedisLog::open_shared(const std::string& name, const Claim& claim, std::string_view facts) {
+  const auto id = memory_.open(facts);
+  if (!id) return std::nullopt;
+  if (!memory_.charge(*id, kSharedEntryBytes + facts.size())) {
+    memory_.drop(*id);
+    return std::nullopt;
+  }
+  claims_.erase(name);
+  Entry& entry = entries_[*id];
+  entry.role = Role::Behind;
+  entry.name = name;
+  entry.digest = claim.digest;
+  entry.facts = facts;
+  entry.terms = {{claim.epoch, 0}};
+  entry.epoch = parse_epoch(claim.epoch).value_or(0);
+  by_name_[name] = *id;
+  if (ready_ && !refusing_) {
+    put(*id, entry);
+    entry.role = Role::Writing;
+  } else {
+    fall_behind(*id, entry);
+  }
+  return id;
+}
+
+bool RedisLog::describe(StreamId stream, std::string_view facts) {
+  Entry* entry = find(stream);
+  if (entry == nullptr || !fed_here(*entry) || entry->ended) return false;
+  if (!memory_.charge(stream, kSharedEntryBytes + facts.size())) return false;
+  entry->facts = facts;
+  if (entry->role == Role::Writing) put(stream, *entry);
+  return true;
+}
+
+Append RedisLog::append(StreamId stream, Seq seq, std::string_view bytes) {
+  Entry* entry = find(stream);
+  if (entry == nullptr) return memory_.append(stream, seq, bytes);
+  if (!fed_here(*entry)) return Append::OutOfOrder;
+  const Append done = memory_.store(stream, seq, bytes);
+  if (done == Append::Done) see_later(stream, *entry);
+  return done;
+}
+
+void RedisLog::end(StreamId stream, TimeMs now, std::string_view facts) {
+  Entry* entry = find(stream);
+  if (entry == nullptr) return memory_.end(stream, now, facts);
+  if (!fed_here(*entry) || entry->ended) return;
+  entry->ended = true;
+  entry->facts = facts;
+  memory_.charge(stream, kSharedEntryBytes + facts.size());
+  memory_.close(stream, now);
+  see_later(stream, *entry);
+}
+
+void RedisLog::drop(StreamId stream) { memory_.drop(stream); }
+
+std::vector<StreamId> RedisLog::take_removed() {
+  std::vector<StreamId> removed = memory_.take_removed();
+  for (const StreamId id : removed) {
+    const auto found = entries_.find(id);
+    if (found == entries_.end()) continue;
+    tail_.unwatch(events_key(found->second.name));
+    const auto named = by_name_.find(found->second.name);
+    if (named != by_name_.end() && named->second == id) by_name_.erase(named);
+    entries_.erase(found);
+  }
+  return removed;
+}
+
+void RedisLog::follow(StreamId stream, Follower& follower) {
+  if (Entry* entry = find(stream)) ++entry->followers;
+  memory_.follow(stream, follower);
+}
+
+void RedisLog::unfollow(StreamId stream, Follower& follower) {
+  if (Entry* entry = find(stream); entry != nullptr && --entry->followers == 0) entry->left_at = loop_.now_ms();
+  memory_.unfollow(stream, follower);
+}
+
+/// Its readers see it at the end of this turn, when it is on its way.
+void RedisLog::see_later(StreamId id, Entry& entry) {
+  if (!std::exchange(entry.unseen, true)) unseen_.push_back(id);
+  if (std::exchange(flush_deferred_, true)) return;
+  loop_.defer([self = std::weak_ptr<RedisLog*>(self_)] {
+    if (const auto log = self.lock()) (*log)->flush();
+  });
+}
+
+void RedisLog::flush() {
+  flush_deferred_ = false;
+  const std::vector<StreamId> unseen = std::exchange(unseen_, {});
+  for (const StreamId id : unseen) {
+    if (Entry* entry = find(id)) write(id, *entry);
+  }
+  if (ready_) link_.flush();
+  for (const StreamId id : unseen) {
+    Entry* entry = find(id);
+    if (entry == nullptr) continue;
+    entry->unseen = false;
+    memory_.show(id, memory_.next_seq(id), entry->ended);
+  }
+}
+
+void RedisLog::write(StreamId id, Entry& entry) {
+  if (entry.role != Role::Writing) return;
+  write_events(id, entry);
+  if (entry.role == Role::Writing && entry.ended && !entry.end_there) write_end(id, entry);
+}
+
+void RedisLog::write_events(StreamId id, Entry& entry) {
+  const Seq next = memory_.next_seq(id);
+  const std::string key = events_key(entry.name);
+  std::vector<std::size_t> ends;
+  while (entry.sent < next) {
+    if (under_way_ > kMostUnderWay) return fall_behind(id, entry);
+    command_buffer_.clear();
+    ends.clear();
+    do {
+      memory_.copy_event(id, entry.sent++, command_buffer_);
+      ends.push_back(command_buffer_.size());
+    } while (entry.sent < next && command_buffer_.size() < kBatchBytes);
+    const std::string entry_id = EntryId{entry.epoch, static_cast<std::uint64_t>(entry.sent - 1)}.text();
+    redis::Link::Command command{"XADD", key, "MAXLEN", "~", kMostEntries, entry_id};
+    std::size_t at = 0;
+    for (const std::size_t end : ends) {
+      command.emplace_back("e");
+      command.push_back(std::string_view(command_buffer_).substr(at, end - at));
+      at = end;
+    }
+    under_way_ += at;
+    link_.send(command, [this, id, size = at](const redis::Reply* reply) {
+      if (reply == nullptr) return;
+      under_way_ -= size;
+      if (reply->is(redis::Reply::Kind::Error)) {
+        Entry* now = find(id);
+        if (now != nullptr && now->role == Role::Writing) {
+          // Another replica has it, or a command of the connection before was carried out late: Put tells.
+          if (is_stale(reply->text)) {
+            now->role = Role::Asking;
+            put(id, *now);
+          } else {
+            refused(id, reply->text);
+          }
+        }
+      }
+      catch_up();
+    });
+  }
+}
+
+void RedisLog::write_end(StreamId id, Entry& entry) {
+  run(Script::End, entry.name,
+      {entry.terms.back().epoch, entry.facts, std::to_string(options_.limits.ttl_ms),
+       EntryId{entry.epoch, EntryId::kEnd}.text()},
+      [this, id](const redis::Reply* reply) {
+        Entry* now = find(id);
+        if (reply == nullptr || now == nullptr) return;
+        if (reply->is(redis::Reply::Kind::Error)) return refused(id, reply->text);
+        if (reply->integer < 0) return lose(id);
+        now->end_there = true;
+      });
+}
+
+/// Writes what describes the stream, and asks how far its events are.
+void RedisLog::put(StreamId id, Entry& entry) {
+  const std::uint64_t below = entry.epoch > 0 ? entry.epoch - 1 : 0;
+  run(Script::Put, entry.name,
+      {options_.replica, entry.terms.back().epoch, entry.digest, terms_text(entry.terms), entry.facts, running_ttl(),
+       EntryId{below, 1}.text()},
+      [this, id](const redis::Reply* reply) { put_done(id, reply); });
+}
+
+void RedisLog::put_done(StreamId id, const redis::Reply* reply) {
+  Entry* entry = find(id);
+  if (reply == nullptr || entry == nullptr) return;
+  if (reply->is(redis::Reply::Kind::Error)) return refused(id, reply->text);
+  if (reply->is(redis::Reply::Kind::Integer)) return lose(id);
+  if (std::exchange(refusing_, false)) retry_wait_ = kRetryFirstMs;
+  if (entry->role != Role::Asking) return;
+  Seq next = 0;
+  if (const auto last = parse_entry_id(reply->text)) {
+    if (last->seq == EntryId::kEnd) {
+      entry->end_there = true;
+      entry->role = Role::Writing;
+      return;
+    }
+    next = static_cast<Seq>(last->seq) + 1;
+  }
+  // It has more than was ever written here: that is not this stream.
+  if (next > memory_.next_seq(id)) return lose(id);
+  entry->sent = next;
+  entry->role = Role::Writing;
+  write(id, *entry);
+  catch_up();
+}
+
+void RedisLog::fall_behind(StreamId id, Entry& entry) {
+  entry.role = Role::Behind;
+  behind_.push_back(id);
+}
+
+/// A few at a time, so that what comes meanwhile does not wait behind all of it.
+void RedisLog::catch_up() {
+  while (ready_ && !refusing_ && under_way_ < kFewUnderWay && catch_up_one()) {
+  }
+}
+
+bool RedisLog::catch_up_one() {
+  while (!behind_.empty()) {
+    const StreamId id = behind_.front();
+    behind_.pop_front();
+    Entry* entry = find(id);
+    if (entry == nullptr || entry->role != Role::Behind) continue;
+    entry->role = Role::Asking;
+    put(id, *entry);
+    return true;
+  }
+  refusing_ = false;
+  return false;
+}
+
+/// Redis is full, or its disk is: what it lacks is written when it takes one stream again.
+void RedisLog::refused(StreamId id, const std::string& why) {
+  Entry* entry = find(id);
+  if (entry == nullptr || entry->role == Role::Behind || entry->role == Role::Read) return;
+  fall_behind(id, *entry);
+  if (!std::exchange(refusing_, true)) {
+    logger_.write(observe::Level::Warning,
+                  observe::Line("log refuses").text("log", options_.endpoint.text()).text("why", why));
+  }
+  if (retry_.armed()) return;
+  retry_.set(loop_.now_ms() + retry_wait_, [this] { catch_up_one(); });
+  retry_wait_ = std::min(retry_wait_ * 2, kRetryMostMs);
+}
+
+/// Never from inside a call of its user.
+void RedisLog::lose(StreamId id) {
+  if (find(id) == nullptr) return;
+  if (events_ != nullptr) events_->lost(id);
+  memory_.drop(id);
+}
+
+void RedisLog::leave() {
+  if (!ready_) return;
+  leaving_ = true;
+  flush();
+  link_.send({"DEL", replica_key(options_.replica), asked_key(options_.replica)}, {});
+  link_.close_after_sending(kLastBytesMs);
+  tail_.close();
+  ready_ = false;
+}
+
+}  // namespace tidemark::log

@@ -1,0 +1,222 @@
+// Redis slow, restarted, emptied, full or gone: what streams lose by it, and when.
+#include <algorithm>
+
+#include "core/base/random.hpp"
+#include "native/log/redis_log.hpp"
+#include "tests/native/log/replicas.hpp"
+
+using namespace tidemark;
+using namespace tidemark::log;
+using Answer = LookUp::Answer;
+
+TEST_CASE("readers of the replica that feeds a stream do not wait for Redis") {
+  if (!testing::RedisServer::available()) return;
+  Replicas all;
+  const auto a = all.replica();
+  const StreamId fed = *(*a)->open_shared("abc", kClaim, "");
+  all.server.pause();
+  REQUIRE((*a)->append(fed, 0, Replicas::text(0)) == Append::Done);
+  all.until([&] { return read_all(**a, fed) == Replicas::text(0); });
+  all.server.resume();
+  all.until([&] { return all.events() == "1"; });
+}
+
+TEST_CASE("without Redis streams go on from memory, and Redis gets what it lacks when it is back") {
+  if (!testing::RedisServer::available()) return;
+  testing::RedisServer::Options options;
+  options.keeps_data = GENERATE(true, false);
+  CAPTURE(options.keeps_data);
+  Replicas all(options);
+  const auto a = all.replica();
+  const StreamId fed = *(*a)->open_shared("abc", kClaim, "facts");
+  const StreamId over = *(*a)->open_shared("def", kClaim, "facts");
+  all.append(*a, fed, 20);
+  all.append(*a, over, 2);
+  (*a)->end(over, all.loop.now_ms(), "the end");
+  all.until([&] { return all.server.run({"HEXISTS", "tidemark:{def}:stream", "ended"}) == "1"; });
+  all.server.kill();
+  all.until([&] { return !(*a)->reachable(); });
+  all.append(*a, fed, 20);
+  CHECK(read_all(**a, fed) == Replicas::texts(0, 40));
+  const StreamId begun = *(*a)->open_shared("fed", kClaim, "begun meanwhile");
+  all.append(*a, begun, 3);
+  const StreamId begun_and_over = *(*a)->open_shared("bad", kClaim, "");
+  all.append(*a, begun_and_over, 3);
+  (*a)->end(begun_and_over, all.loop.now_ms(), "the end");
+  CHECK(all.look_up(*a).answer == Answer::Unreachable);
+  all.server.start();
+  all.until([&] { return (*a)->reachable(); });
+  all.append(*a, fed, 5);
+  const auto b = all.replica();
+  LookUp found;
+  all.until([&] { return (*b)->next_seq((found = all.look_up(*b)).stream) == 45; });
+  CHECK(read_all(**b, found.stream) == Replicas::texts(0, 45));
+  CHECK(found.facts == "facts");
+  const LookUp other = all.look_up(*b, std::nullopt, "fed");
+  REQUIRE(other.answer == Answer::Here);
+  CHECK(other.facts == "begun meanwhile");
+  CHECK(read_all(**b, other.stream) == Replicas::texts(0, 3));
+  for (const char* name : {"bad", "def"}) {
+    const LookUp last = all.look_up(*b, std::nullopt, name);
+    CAPTURE(name);
+    REQUIRE(last.answer == Answer::Here);
+    CHECK(last.ended);
+    CHECK(last.facts == "the end");
+  }
+}
+
+TEST_CASE("a name is not given out before those who may have it had time to say so") {
+  if (!testing::RedisServer::available()) return;
+  Replicas all;
+  const auto a = all.replica();
+  const auto b = all.replica();
+  const StreamId fed = *(*a)->open_shared("abc", kClaim, "");
+  all.append(*a, fed, 1);
+  REQUIRE(all.look_up(*a, kClaim, "def").answer == Answer::Yours);
+  all.server.kill();
+  all.until([&] { return !(*a)->reachable() && !(*b)->reachable(); });
+  all.server.start();
+  all.until([&] { return (*b)->reachable(); });
+  CHECK(all.look_up(*b, kClaim).answer == Answer::Here);
+  CHECK(all.look_up(*b, kClaim, "def").answer == Answer::Claimed);
+  CHECK(all.look_up(*b, kClaim, "fed").answer == Answer::Yours);
+}
+
+TEST_CASE("a stream is not taken over because Redis has forgotten a lease") {
+  if (!testing::RedisServer::available()) return;
+  testing::RedisServer::Options options;
+  options.keeps_data = true;
+  Replicas all(options);
+  const auto a = all.replica();
+  const auto b = all.replica();
+  const StreamId fed = *(*a)->open_shared("abc", kClaim, "");
+  all.append(*a, fed, 1);
+  all.until([&] { return all.events() == "1"; });
+  all.server.stop();
+  all.until([&] { return !(*a)->reachable() && !(*b)->reachable(); });
+  all.server.start();
+  all.until([&] { return (*b)->reachable(); });
+  const LookUp found = all.look_up(*b);
+  REQUIRE(found.answer == Answer::Here);
+  CHECK(found.fed);
+  CHECK_FALSE(all.take_over(*b, found.stream));
+  all.append(*a, fed, 1);
+  CHECK(a->lost_streams.empty());
+}
+
+TEST_CASE("who reads elsewhere reads on after a restart of Redis") {
+  if (!testing::RedisServer::available()) return;
+  testing::RedisServer::Options options;
+  options.keeps_data = GENERATE(true, false);
+  CAPTURE(options.keeps_data);
+  Replicas all(options);
+  const auto a = all.replica();
+  const auto b = all.replica();
+  const StreamId fed = *(*a)->open_shared("abc", kClaim, "");
+  all.append(*a, fed, 10);
+  const LookUp found = all.reads(*b, 10);
+  all.server.kill();
+  all.until([&] { return !(*a)->reachable(); });
+  all.append(*a, fed, 10);
+  all.server.start();
+  all.until([&] { return (*b)->next_seq(found.stream) == 20; });
+  CHECK(read_all(**b, found.stream) == Replicas::texts(0, 20));
+}
+
+TEST_CASE("a Redis that is full is written to again when it has room") {
+  if (!testing::RedisServer::available()) return;
+  Replicas all;
+  const auto a = all.replica();
+  const StreamId fed = *(*a)->open_shared("abc", kClaim, "");
+  all.append(*a, fed, 5);
+  all.until([&] { return all.events() != "0"; });
+  REQUIRE(all.server.run({"CONFIG", "SET", "maxmemory", "1"}) == "OK");
+  all.append(*a, fed, 5);
+  all.until([&] { return !(*a)->reachable(); });
+  CHECK(read_all(**a, fed) == Replicas::texts(0, 10));
+  REQUIRE(all.server.run({"CONFIG", "SET", "maxmemory", "0"}) == "OK");
+  all.until([&] { return (*a)->reachable(); });
+  const auto b = all.replica();
+  CHECK(read_all(**b, all.reads(*b, 10).stream) == Replicas::texts(0, 10));
+}
+
+TEST_CASE("what is on its way to a Redis that does not read is bounded") {
+  if (!testing::RedisServer::available()) return;
+  Replicas all;
+  all.defaults.lease_ms = 60000;
+  const auto a = all.replica();
+  const StreamId fed = *(*a)->open_shared("abc", kClaim, "");
+  all.server.pause();
+  const std::string event(65536, 'x');
+  for (Seq seq = 0; seq < 200; ++seq) {
+    REQUIRE((*a)->append(fed, seq, event) == Append::Done);
+    all.loop.run_one(0);
+  }
+  CHECK_FALSE((*a)->reachable());
+  CHECK(read_all(**a, fed).size() == 200 * event.size());
+  all.server.resume();
+  all.until([&] { return (*a)->reachable() && all.events() == "200"; });
+}
+
+TEST_CASE("a connection that is cut again and again costs nothing") {
+  if (!testing::RedisServer::available()) return;
+  Replicas all;
+  const auto a = all.replica();
+  const auto b = all.replica();
+  const StreamId fed = *(*a)->open_shared("abc", kClaim, "");
+  const LookUp found = all.reads(*b, 0);
+  Random random(7);
+  for (int cut = 0; cut < 15; ++cut) {
+    all.append(*a, fed, 1 + static_cast<int>(random.next() % 30));
+    all.server.run({"CLIENT", "KILL", "TYPE", "normal"});
+    all.append(*a, fed, static_cast<int>(random.next() % 30));
+  }
+  const Seq all_of_them = (*a)->next_seq(fed);
+  all.until([&] { return (*b)->next_seq(found.stream) == all_of_them; });
+  CHECK(read_all(**b, found.stream) == Replicas::texts(0, all_of_them));
+  CHECK(a->lost_streams.empty());
+  CHECK(b->lost_streams.empty());
+  const auto c = all.replica();
+  CHECK(read_all(**c, all.reads(*c, all_of_them).stream) == Replicas::texts(0, all_of_them));
+}
+
+TEST_CASE("scripts that somebody has thrown away are loaded again") {
+  if (!testing::RedisServer::available()) return;
+  Replicas all;
+  const auto a = all.replica();
+  all.server.run({"SCRIPT", "FLUSH"});
+  CHECK(all.look_up(*a, kClaim).answer == Answer::Unreachable);
+  all.until([&] { return (*a)->reachable(); });
+  CHECK(all.look_up(*a, kClaim).answer == Answer::Yours);
+}
+
+TEST_CASE("a stream that has lost its beginning in Redis is not read") {
+  if (!testing::RedisServer::available()) return;
+  Replicas all;
+  const auto a = all.replica();
+  const auto b = all.replica();
+  const StreamId fed = *(*a)->open_shared("abc", kClaim, "");
+  for (int i = 0; i < 3; ++i) {
+    all.append(*a, fed, 1);
+    all.until([&] { return all.events() == std::to_string(i + 1); });
+  }
+  all.server.run({"XDEL", "tidemark:{abc}:events", "1000-0"});
+  CHECK(all.look_up(*b).answer == Answer::Unknown);
+  CHECK(all.look_up(*b, kClaim).answer == Answer::Unreachable);
+  CHECK((*b)->usage().streams == 0);
+}
+
+TEST_CASE("without a server at the start, who asks waits for the first try to connect and is told then") {
+  if (!testing::RedisServer::available()) return;
+  Replicas all;
+  all.server.kill();
+  RedisLogOptions options = all.defaults;
+  options.replica = "0c";
+  RedisLog log(all.loop, nullptr, options, all.logger);
+  std::optional<Answer> answer;
+  log.look_up("abc", std::nullopt, [&answer](const LookUp& found) { answer = found.answer; });
+  all.until([&] { return answer.has_value(); });
+  CHECK(*answer == Answer::Unreachable);
+  all.server.start();
+  all.until([&] { return log.reachable(); });
+}

@@ -1,0 +1,274 @@
+// What replicas see of each other's streams through Redis.
+#include "native/log/redis_log.hpp"
+
+#include "tests/native/log/replicas.hpp"
+
+using namespace tidemark;
+using namespace tidemark::log;
+using Answer = LookUp::Answer;
+
+namespace {
+
+struct Counter : Follower {
+  virtual ~Counter() = default;
+  int changes = 0;
+  void log_changed() override { ++changes; }
+};
+
+}  // namespace
+
+TEST_CASE("a stream that one replica feeds is read by another as it comes") {
+  if (!testing::RedisServer::available()) return;
+  Replicas all;
+  const auto a = all.replica();
+  const auto b = all.replica();
+  const StreamId fed = *(*a)->open_shared("abc", kClaim, "facts");
+  all.append(*a, fed, 3);
+
+  const LookUp found = all.reads(*b, 1);
+  CHECK(found.facts == "facts");
+  CHECK(found.digest == kClaim.digest);
+  CHECK(found.fed);
+  CHECK_FALSE(found.ended);
+  REQUIRE(found.terms.size() == 1);
+  CHECK(found.terms[0].epoch == "1000");
+  Counter reader;
+  (*b)->follow(found.stream, reader);
+  all.append(*a, fed, 40);
+  all.until([&] { return (*b)->next_seq(found.stream) == 43; });
+  CHECK(read_all(**b, found.stream) == Replicas::texts(0, 43));
+  CHECK(reader.changes > 0);
+  CHECK((*b)->append(found.stream, 43, "not here") == Append::OutOfOrder);
+  CHECK_FALSE((*b)->describe(found.stream, "not here"));
+
+  (*a)->end(fed, all.loop.now_ms(), "facts at the end");
+  all.until([&] { return !b->ended.empty(); });
+  CHECK(b->ended[0] == std::pair(found.stream, std::string("facts at the end")));
+  CHECK((*b)->read(found.stream, Replicas::texts(0, 43).size()).state == Read::State::Ended);
+  (*b)->unfollow(found.stream, reader);
+
+  SECTION("one that has ended is found too, for the rest of its time") {
+    const auto c = all.replica();
+    const LookUp late = all.look_up(*c);
+    REQUIRE(late.answer == Answer::Here);
+    CHECK(late.ended);
+    CHECK(late.facts == "facts at the end");
+    CHECK(read_all(**c, late.stream) == Replicas::texts(0, 43));
+    for (const char* key : {"tidemark:{abc}:stream", "tidemark:{abc}:events"}) {
+      const int left = std::stoi(all.server.run({"PTTL", key}));
+      CHECK(left > 0);
+      CHECK(left <= 60000);
+    }
+  }
+}
+
+TEST_CASE("an entry's id is that of its last event, and events of one turn share an entry of at most 4 kB") {
+  if (!testing::RedisServer::available()) return;
+  Replicas all;
+  const auto a = all.replica();
+  const StreamId fed = *(*a)->open_shared("abc", kClaim, "");
+  for (Seq seq = 0; seq < 3; ++seq) REQUIRE((*a)->append(fed, seq, Replicas::text(seq)) == Append::Done);
+  all.until([&] { return all.events() == "1"; });
+  CHECK(all.server.run({"XRANGE", "tidemark:{abc}:events", "-", "+"}).substr(0, 6) == "1000-2");
+  for (Seq seq = 3; seq < 13; ++seq) REQUIRE((*a)->append(fed, seq, std::string(1000, 'x')) == Append::Done);
+  all.until([&] { return all.events() == "3"; });
+  const auto b = all.replica();
+  const LookUp found = all.reads(*b, 13);
+  CHECK(read_all(**b, found.stream) == Replicas::texts(0, 3) + std::string(10000, 'x'));
+}
+
+TEST_CASE("a name is claimed by one replica at a time") {
+  if (!testing::RedisServer::available()) return;
+  Replicas all;
+  auto a = all.replica();
+  const auto b = all.replica();
+  CHECK(all.look_up(*b).answer == Answer::Unknown);
+  REQUIRE(all.look_up(*a, kClaim).answer == Answer::Yours);
+
+  SECTION("others are told by what request") {
+    const LookUp found = all.look_up(*b, SharedLog::Claim{"2000", "another"});
+    CHECK(found.answer == Answer::Claimed);
+    CHECK(found.digest == kClaim.digest);
+    CHECK(all.look_up(*b).answer == Answer::Claimed);
+  }
+  SECTION("until it is released") {
+    (*a)->release("abc");
+    all.until([&] { return all.server.run({"EXISTS", "tidemark:{abc}:stream"}) == "0"; });
+    CHECK(all.look_up(*b, SharedLog::Claim{"2000", "another"}).answer == Answer::Yours);
+    (*a)->release("abc");
+    CHECK(all.look_up(*a).answer == Answer::Claimed);
+  }
+  SECTION("or until its process is gone") {
+    a->kill();
+    std::optional<Answer> answer;
+    all.until([&] {
+      return (answer = all.look_up(*b, SharedLog::Claim{"2000", "another"}).answer) != Answer::Claimed;
+    });
+    CHECK(*answer == Answer::Yours);
+    const auto c = all.replica();
+    CHECK(all.look_up(*c, kClaim).digest == "another");
+  }
+  SECTION("of two who ask at once, one has it") {
+    int yours = 0;
+    int claimed = 0;
+    for (Replica* one : {a.get(), b.get()}) {
+      (*one)->look_up("def", kClaim, [&](LookUp found) {
+        yours += found.answer == Answer::Yours;
+        claimed += found.answer == Answer::Claimed;
+      });
+    }
+    all.until([&] { return yours + claimed == 2; });
+    CHECK(yours == 1);
+  }
+}
+
+TEST_CASE("a stream goes on with another replica when the one that fed it is gone") {
+  if (!testing::RedisServer::available()) return;
+  Replicas all;
+  auto a = all.replica();
+  const auto b = all.replica();
+  const StreamId fed = *(*a)->open_shared("abc", kClaim, "facts");
+  all.append(*a, fed, 5);
+  all.reads(*b, 5);
+  a->kill();
+  LookUp found;
+  all.until([&] { return (found = all.look_up(*b)).answer == Answer::Here && !found.fed; });
+  CHECK(read_all(**b, found.stream) == Replicas::texts(0, 5));
+
+  const auto term = all.take_over(*b, found.stream);
+  REQUIRE(term);
+  CHECK(term->epoch == "1001");
+  CHECK(term->first == 5);
+  CHECK((*b)->describe(found.stream, "facts of the second"));
+  all.append(*b, found.stream, 4);
+  (*b)->end(found.stream, all.loop.now_ms(), "facts at the end");
+  const auto c = all.replica();
+  LookUp whole;
+  all.until([&] { return (whole = all.look_up(*c)).ended; });
+  CHECK(read_all(**c, whole.stream) == Replicas::texts(0, 9));
+  REQUIRE(whole.terms.size() == 2);
+  CHECK(whole.terms[1].first == 5);
+  CHECK(whole.facts == "facts at the end");
+}
+
+TEST_CASE("of two replicas that take a stream over one has it") {
+  if (!testing::RedisServer::available()) return;
+  Replicas all;
+  auto a = all.replica();
+  const auto b = all.replica();
+  const auto c = all.replica();
+  const StreamId fed = *(*a)->open_shared("abc", kClaim, "");
+  all.append(*a, fed, 2);
+  CHECK_FALSE(all.take_over(*b, all.reads(*b, 2).stream));
+  CHECK(b->lost_streams.size() == 1);
+  a->kill();
+  LookUp at_b;
+  all.until([&] { return (at_b = all.look_up(*b)).answer == Answer::Here && !at_b.fed; });
+  const LookUp at_c = all.reads(*c, 2);
+  int taken = 0;
+  int refused = 0;
+  const auto count = [&](const std::optional<Term>& term) { term ? ++taken : ++refused; };
+  (*b)->take_over(at_b.stream, count);
+  (*c)->take_over(at_c.stream, count);
+  all.until([&] { return taken + refused == 2; });
+  CHECK(taken == 1);
+}
+
+TEST_CASE("a replica that has lost a stream without knowing can't write to it any more") {
+  if (!testing::RedisServer::available()) return;
+  Replicas all;
+  const auto a = all.replica();
+  const auto b = all.replica();
+  const StreamId fed = *(*a)->open_shared("abc", kClaim, "");
+  const bool some = GENERATE(true, false);
+  if (some) all.append(*a, fed, 2);
+  LookUp found;
+  all.until([&] {
+    all.server.run({"DEL", "tidemark:replica:" + std::string(31, '0') + "a"});
+    found = all.look_up(*b);
+    return found.answer == Answer::Here && !found.fed;
+  });
+  std::optional<Term> term;
+  all.until([&] {
+    all.server.run({"DEL", "tidemark:replica:" + std::string(31, '0') + "a"});
+    if (!term && (found = all.look_up(*b)).answer == Answer::Here) term = all.take_over(*b, found.stream);
+    return term.has_value();
+  });
+  all.append(*b, found.stream, 1);
+  all.append(*a, fed, 3);
+  all.until([&] { return !a->lost_streams.empty(); });
+  CHECK(a->lost_streams[0] == fed);
+  CHECK_FALSE((*a)->contains(fed));
+  all.append(*b, found.stream, 1);
+  const auto c = all.replica();
+  const Seq count = some ? 4 : 2;
+  LookUp whole;
+  all.until([&] { return (*c)->next_seq((whole = all.look_up(*c)).stream) == count; });
+  CHECK(read_all(**c, whole.stream) == Replicas::texts(0, count));
+  all.reads(*a, count);
+}
+
+TEST_CASE("who reads a stream elsewhere is cut off when another replica has taken it over, or nobody feeds it") {
+  if (!testing::RedisServer::available()) return;
+  Replicas all;
+  auto a = all.replica();
+  const auto b = all.replica();
+  const StreamId fed = *(*a)->open_shared("abc", kClaim, "");
+  all.append(*a, fed, 2);
+  const LookUp found = all.reads(*b, 2);
+  Counter reader;
+  (*b)->follow(found.stream, reader);
+  a->kill();
+  all.until([&] { return !b->lost_streams.empty(); });
+  CHECK(b->lost_streams[0] == found.stream);
+  CHECK_FALSE((*b)->contains(found.stream));
+  CHECK(reader.changes > 0);
+}
+
+TEST_CASE("a wish reaches the replica that feeds the stream") {
+  if (!testing::RedisServer::available()) return;
+  Replicas all;
+  const auto a = all.replica();
+  const auto b = all.replica();
+  const StreamId fed = *(*a)->open_shared("abc", kClaim, "");
+  const LookUp found = all.reads(*b, 0);
+  (*b)->keep_fed(found.stream);
+  (*b)->ask_to_stop(found.stream);
+  all.until([&] { return !a->to_stop.empty(); });
+  CHECK(a->to_stop == std::vector<StreamId>{fed});
+  CHECK(a->wanted_streams == std::vector<StreamId>{fed});
+}
+
+TEST_CASE("a stream that nobody reads here any more is forgotten, and found again") {
+  if (!testing::RedisServer::available()) return;
+  Replicas all;
+  all.defaults.unread_ms = 0;
+  const auto a = all.replica();
+  const auto b = all.replica();
+  const StreamId fed = *(*a)->open_shared("abc", kClaim, "");
+  all.append(*a, fed, 2);
+  const LookUp found = all.reads(*b, 0);
+  Counter reader;
+  (*b)->follow(found.stream, reader);
+  all.append(*a, fed, 2);
+  all.until([&] { return (*b)->next_seq(found.stream) == 4; });
+  (*b)->unfollow(found.stream, reader);
+  all.until([&] { return !b->lost_streams.empty(); });
+  CHECK_FALSE((*b)->contains(found.stream));
+  CHECK((*a)->contains(fed));
+  CHECK(read_all(**b, all.reads(*b, 4).stream) == Replicas::texts(0, 4));
+}
+
+TEST_CASE("a replica that leaves hands over what it has written and its lease") {
+  if (!testing::RedisServer::available()) return;
+  Replicas all;
+  all.defaults.lease_ms = 60000;
+  all.server.run({"CONFIG", "SET", "appendonly", "no"});
+  const auto a = all.replica();
+  const StreamId fed = *(*a)->open_shared("abc", kClaim, "");
+  REQUIRE((*a)->append(fed, 0, Replicas::text(0)) == Append::Done);
+  (*a)->leave();
+  CHECK(all.server.run({"EXISTS", "tidemark:replica:" + std::string(31, '0') + "a"}) == "0");
+  CHECK(all.events() == "1");
+  CHECK_FALSE((*a)->reachable());
+}
