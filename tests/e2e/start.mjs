@@ -24,6 +24,7 @@ export async function start(command, ...parameters) {
   ]);
   return {
     address,
+    pid: child.pid,
     stop: () => end(child, "SIGTERM"),
     kill: () => end(child, "SIGKILL"),
   };
