@@ -117,8 +117,15 @@ test("killed three times", () =>
     await proxy.restart();
     await rest;
     assert.equal(answer.text, recorded);
-    // Those of the processes before are told, too.
-    assert.equal((await (await page(proxy, answer.stream)).json()).attempts, 4);
+    // Those of the processes before are told, too, and what became of them.
+    const told = await (await page(proxy, answer.stream)).json();
+    assert.equal(told.attempts, 4);
+    assert.deepEqual(
+      told.seam_list.map(({ attempt, verdict }) => `${attempt} ${verdict}`),
+      ["2 joined", "3 joined", "4 joined"],
+    );
+    await proxy.restart();
+    assert.deepEqual((await (await page(proxy, answer.stream)).json()).seam_list, told.seam_list);
   }));
 
 test("who wants what isn't there is refused, and nothing is asked of the model for them", () =>
