@@ -16,6 +16,10 @@ constexpr std::string_view kStreams = "/tidemark/streams/";
 constexpr std::string_view kText = "text/plain; charset=utf-8";
 constexpr std::string_view kJson = "application/json";
 
+// For a stop that another replica has to carry out, and for a page of a stream that it is about to begin.
+constexpr TimeMs kPatienceMs = 5000;
+constexpr int kTries = 3;
+
 /// The value of `after` in a query; nullopt where it is not there.
 std::optional<std::string> after_of(std::string_view target) {
   std::string_view rest = target.substr(std::min(target.find('?'), target.size()));
@@ -51,6 +55,10 @@ std::string decoded(std::string_view text) {
   return out;
 }
 
+bool follows(const http::RequestHead& head) {
+  return head.method == "GET" && head.headers.get("accept").find("text/event-stream") != std::string_view::npos;
+}
+
 bool is_read(const std::string& method) { return method == "GET" || method == "HEAD"; }
 
 }  // namespace
@@ -66,7 +74,10 @@ void Administration::handle(const std::shared_ptr<downstream::Exchange>& exchang
     return reply_refusal(context_, *exchange, Refusal::MethodNotAllowed, dialect::Dialect::Opaque);
   }
   context_.counters.count(RequestKind::Administration);
-  if (stream_page) return stream(exchange, path.substr(kStreams.size()));
+  if (stream_page) {
+    const TimeMs patience = follows(exchange->head()) ? context_.config.hold_max_ms : kPatienceMs;
+    return look({exchange, decoded(path.substr(kStreams.size())), context_.loop.now_ms() + patience, kTries});
+  }
   if (path == kHealthz) return reply(context_, *exchange, 200, kText, "ok\n");
   if (path == kReadyz) {
     const bool ready = !context_.draining && context_.log.reachable();
@@ -78,24 +89,49 @@ void Administration::handle(const std::shared_ptr<downstream::Exchange>& exchang
   reply(context_, *exchange, 200, kJson, status_page(context_));
 }
 
-void Administration::stream(const std::shared_ptr<downstream::Exchange>& exchange, std::string_view id) {
-  const http::RequestHead& head = exchange->head();
-  const std::string principal = principal_of(head.headers, context_.config.principal_header);
-  const auto stream = streams_.find(principal, decoded(id));
-  if (!stream) return reply_refusal(context_, *exchange, Refusal::NoSuchStream, dialect::Dialect::Opaque);
-  if (head.method == "DELETE") {
-    streams_.stop(stream);
-  } else if (head.method == "GET" && head.headers.get("accept").find("text/event-stream") != std::string_view::npos) {
-    return follow(exchange, stream);
+void Administration::look(const Errand& errand) {
+  const auto refuse = [this](const Errand& to, Refusal refusal) {
+    reply_refusal(context_, *to.exchange, refusal, dialect::Dialect::Opaque);
+  };
+  if (errand.tries == 0) return refuse(errand, Refusal::LogUnreachable);
+  Seeker seeker;
+  seeker.exchange = errand.exchange;
+  seeker.principal = principal_of(errand.exchange->head().headers, context_.config.principal_header);
+  seeker.id = errand.id;
+  seeker.give_up_at = errand.give_up_at;
+  seeker.done = [this, errand, refuse](const Sought& sought) {
+    switch (sought.answer) {
+      case Sought::Answer::Found:
+        return found(errand, sought.stream);
+      case Sought::Answer::Free:
+      case Sought::Answer::Absent:
+      case Sought::Answer::Reused:
+        return refuse(errand, Refusal::NoSuchStream);
+      case Sought::Answer::Away:
+        return refuse(errand, Refusal::LogUnreachable);
+      case Sought::Answer::Full:
+        return refuse(errand, Refusal::LogLimit);
+    }
+  };
+  streams_.seek(std::move(seeker));
+}
+
+void Administration::found(const Errand& errand, const std::shared_ptr<Stream>& stream) {
+  if (follows(errand.exchange->head())) return follow(errand, stream);
+  if (errand.exchange->head().method == "DELETE" && !streams_.stop(stream)) {
+    return streams_.when_changed(stream, errand.give_up_at, [this, errand](bool in_time) {
+      if (errand.exchange->closed()) return;
+      if (in_time) return look(errand);
+      reply_refusal(context_, *errand.exchange, Refusal::LogUnreachable, dialect::Dialect::Opaque);
+    });
   }
   http::Headers headers;
   headers.add("Cache-Control", "no-store");
-  reply(context_, *exchange, 200, kJson, describe(*stream, context_.log), headers);
+  reply(context_, *errand.exchange, 200, kJson, describe(*stream, context_.log), headers);
 }
 
-void Administration::follow(const std::shared_ptr<downstream::Exchange>& exchange,
-                            const std::shared_ptr<Stream>& stream) {
-  const http::RequestHead& head = exchange->head();
+void Administration::follow(const Errand& errand, const std::shared_ptr<Stream>& stream) {
+  const http::RequestHead& head = errand.exchange->head();
   ResumeFields fields;
   fields.resume_seq = head.headers.get("x-resume-seq");
   fields.last_event_id = head.headers.get("last-event-id");
@@ -104,8 +140,10 @@ void Administration::follow(const std::shared_ptr<downstream::Exchange>& exchang
   // An EventSource that reconnects has the old query still, and a newer Last-Event-ID.
   if (fields.resume_seq.empty() && fields.last_event_id.empty()) fields.resume_seq = after_of(head.target).value_or("");
   const auto point = read_resume_point(fields);
-  if (!point.ok()) return reply_refusal(context_, *exchange, refusal(point.error()), stream->dialect);
-  streams_.attach(exchange, stream, point.value());
+  if (!point.ok()) return reply_refusal(context_, *errand.exchange, refusal(point.error()), stream->dialect);
+  Errand next = errand;
+  --next.tries;
+  streams_.attach(errand.exchange, stream, point.value(), nullptr, [this, next] { look(next); });
 }
 
 }  // namespace tidemark::proxy

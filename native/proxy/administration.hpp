@@ -21,8 +21,16 @@ class Administration {
   void handle(const std::shared_ptr<downstream::Exchange>& exchange, std::string_view path);
 
  private:
-  void stream(const std::shared_ptr<downstream::Exchange>& exchange, std::string_view id);
-  void follow(const std::shared_ptr<downstream::Exchange>& exchange, const std::shared_ptr<Stream>& stream);
+  /// A request that a stream's page was asked for with, and how long it may take till it is clear what becomes of it.
+  struct Errand {
+    std::shared_ptr<downstream::Exchange> exchange;
+    std::string id;
+    TimeMs give_up_at = kNever;
+    int tries = 0;  // at a stream that is to be taken over first
+  };
+  void look(const Errand& errand);
+  void found(const Errand& errand, const std::shared_ptr<Stream>& stream);
+  void follow(const Errand& errand, const std::shared_ptr<Stream>& stream);
 
   Context& context_;
   Streams& streams_;

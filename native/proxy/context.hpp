@@ -5,6 +5,7 @@
 #include "native/config/config.hpp"
 #include "native/continuation/refused_forms.hpp"
 #include "native/downstream/server.hpp"
+#include "native/log/shared_log.hpp"
 #include "native/log/stream_log.hpp"
 #include "native/loop/loop.hpp"
 #include "native/observe/logger.hpp"
@@ -21,6 +22,7 @@ struct Context {
   const config::Config& config;
   observe::Logger& logger;
   log::StreamLog& log;
+  log::SharedLog* shared;  // the same one, where replicas share it
   upstream::Client& client;
   Upstreams& upstreams;
   Registry& registry;

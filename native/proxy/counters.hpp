@@ -30,7 +30,9 @@ struct Counters {
   std::map<std::pair<std::string_view, std::string_view>, std::uint64_t> ends;   // by state and reason
   std::map<std::pair<std::string_view, std::string_view>, std::uint64_t> seams;  // by form and verdict
   std::uint64_t events = 0;
-  std::size_t running = 0;  // upstream legs
+  std::uint64_t taken_over = 0;  // streams that another replica had left
+  std::uint64_t lost = 0;        // streams that were fed here, to another replica
+  std::size_t running = 0;       // upstream legs
   std::size_t readers = 0;
 
   void count(RequestKind kind) { ++requests[static_cast<std::size_t>(kind)]; }

@@ -17,6 +17,8 @@ struct Row {
 };
 
 constexpr std::string_view kInvalid = "invalid_request_error";
+constexpr std::string_view kUnavailable = "upstream_unavailable";
+constexpr std::string_view kOverloaded = "overloaded_error";
 
 const Row& row(Refusal refusal) {
   static constexpr Row kRows[] = {
@@ -35,7 +37,10 @@ const Row& row(Refusal refusal) {
       {404, kInvalid, "stream_not_found", "not_found_error", "There is no such stream.", 0},
       {404, kInvalid, "not_found", "not_found_error", "There is no such page.", 0},
       {405, kInvalid, "method_not_allowed", kInvalid, "This method is not allowed here.", 0},
-      {503, "upstream_unavailable", "shutdown", "overloaded_error", "The proxy is shutting down.", 1},
+      {503, kUnavailable, "shutdown", kOverloaded, "The proxy is shutting down.", 1},
+      {503, kUnavailable, "log_unreachable", kOverloaded,
+       "Whether another replica has this stream can't be told at the moment.", 1},
+      {503, kUnavailable, "log_limit", kOverloaded, "There is no room for one more stream.", 5},
   };
   return kRows[static_cast<std::size_t>(refusal)];
 }
@@ -60,7 +65,7 @@ RefusalReply refuse(Refusal refusal, dialect::Dialect dialect) {
   const Row& facts = row(refusal);
   const bool anthropic = dialect == dialect::Dialect::AnthropicMessages;
   RefusalReply reply;
-  reply.status = anthropic && facts.anthropic_type == "overloaded_error" ? 529 : facts.status;
+  reply.status = anthropic && facts.anthropic_type == kOverloaded ? 529 : facts.status;
   if (facts.retry_after_s > 0) reply.retry_after_s = facts.retry_after_s;
   const std::string request_id = anthropic ? "req_" + draw_stream_id() : std::string();
   dialect::ErrorFacts error;

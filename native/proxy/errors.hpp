@@ -24,6 +24,8 @@ enum class Refusal : std::uint8_t {
   NoSuchPage,        // 404 not_found: below /tidemark/
   MethodNotAllowed,  // 405 method_not_allowed: below /tidemark/
   Draining,          // 503 shutdown
+  LogUnreachable,    // 503 log_unreachable
+  LogLimit,          // 503 log_limit
 };
 
 Refusal refusal(ResumeError error);

@@ -18,6 +18,11 @@ std::string metrics_page(const Context& context) {
   for (const auto& [seam, count] : counters.seams) text.sample(count, {{"form", seam.first}, {"verdict", seam.second}});
   text.family("tidemark_events_total", Type::Counter, "Events appended to the log.");
   text.sample(counters.events);
+  text.family("tidemark_streams_taken_over_total", Type::Counter,
+              "Streams that another replica had left, gone on with here.");
+  text.sample(counters.taken_over);
+  text.family("tidemark_streams_lost_total", Type::Counter, "Streams fed here that another replica has taken over.");
+  text.sample(counters.lost);
   text.family("tidemark_upstream_attempts_total", Type::Counter, "Requests sent to an upstream.");
   for (std::size_t i = 0; i < context.upstreams.size(); ++i) {
     text.sample(context.upstreams.attempts(i), {{"upstream", context.upstreams[i].name}});

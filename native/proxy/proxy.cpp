@@ -116,33 +116,13 @@ void Proxy::forward(const std::shared_ptr<downstream::Exchange>& exchange, std::
     if (valid && guarded) request.key = *key;
   }
   run.resumable = !request.key.empty();
-  if (!run.expects_stream && !run.resumable) return start(exchange, std::move(request));
+  if (!run.expects_stream && !run.resumable) return streams_.admit(exchange, std::move(request), {});
 
   if (facts && facts->has_resume_fields) run.body = without_resume_fields(run.body);
   request.request = digest_of(run.head, run.body);
   const auto point = read_resume_point(resume_fields(run.head.headers, facts));
   if (!point.ok()) return reply_refusal(context_, *exchange, refusal(point.error()), dialect);
-  attach_or_start(exchange, std::move(request), point.value());
-}
-
-void Proxy::attach_or_start(const std::shared_ptr<downstream::Exchange>& exchange, NewStream request,
-                            ResumePoint point) {
-  const dialect::Dialect dialect = dialect_of(context_, request.run.head.target);
-  if (!request.key.empty()) {
-    if (const auto stream = streams_.find(request.principal, request.key)) {
-      if (stream->request != request.request) return reply_refusal(context_, *exchange, Refusal::KeyReused, dialect);
-      return streams_.attach(exchange, stream, std::move(point), &request.run);
-    }
-  }
-  if (point.watermark > seam::kNothing) return reply_refusal(context_, *exchange, Refusal::ResumeExpired, dialect);
-  start(exchange, std::move(request));
-}
-
-void Proxy::start(const std::shared_ptr<downstream::Exchange>& exchange, NewStream request) {
-  if (context_.draining) {
-    return reply_refusal(context_, *exchange, Refusal::Draining, dialect_of(context_, request.run.head.target));
-  }
-  streams_.start(exchange, std::move(request));
+  streams_.admit(exchange, std::move(request), point.value());
 }
 
 }  // namespace tidemark::proxy

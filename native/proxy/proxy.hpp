@@ -20,8 +20,6 @@ class Proxy final : public downstream::Handler {
 
  private:
   void forward(const std::shared_ptr<downstream::Exchange>& exchange, std::string_view token_in);
-  void start(const std::shared_ptr<downstream::Exchange>& exchange, NewStream request);
-  void attach_or_start(const std::shared_ptr<downstream::Exchange>& exchange, NewStream request, ResumePoint point);
 
   Context& context_;
   Streams& streams_;

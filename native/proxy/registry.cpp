@@ -19,6 +19,13 @@ std::shared_ptr<Stream> Registry::find(std::string_view principal, std::string_v
   return found == streams_.end() ? nullptr : found->second;
 }
 
+std::shared_ptr<Stream> Registry::find(log::StreamId log) const {
+  const auto name = names_.find(log);
+  if (name == names_.end()) return nullptr;
+  const auto found = streams_.find(name->second);
+  return found == streams_.end() || found->second->log != log ? nullptr : found->second;
+}
+
 void Registry::add(std::shared_ptr<Stream> stream) {
   std::string name = full_name(stream->principal, stream->id);
   streams_.emplace(std::move(name), std::move(stream));

@@ -18,6 +18,8 @@ class Registry {
  public:
   /// Null where this principal has no stream of this name.
   std::shared_ptr<Stream> find(std::string_view principal, std::string_view id) const;
+  /// By its log; null where no stream has that one.
+  std::shared_ptr<Stream> find(log::StreamId log) const;
   /// Precondition: the name is free.
   void add(std::shared_ptr<Stream> stream);
   /// The stream has got its log, by which remove(log) will find it.

@@ -75,7 +75,7 @@ struct Service::Parts {
         upstreams(config, logger),
         cors(config.cors_allow_origins,
              config.lends_keys() ? Cors::Unconfigured::Nobody : Cors::Unconfigured::Upstream),
-        context{loop, config, logger, *log, client, upstreams, registry, counters, cors, refused_forms},
+        context{loop, config, logger, *log, shared, client, upstreams, registry, counters, cors, refused_forms},
         streams(context),
         proxy(context, streams),
         server(loop, server_limits(config.limits), proxy),
@@ -127,6 +127,7 @@ struct Service::Parts {
   const config::Config& config;
   std::string log_error;  // why the log is not the one that was asked for
   std::unique_ptr<log::StreamLog> log;
+  log::SharedLog* shared = nullptr;  // the same one, where replicas share it
   tls::ClientContext tls;
   upstream::Client client;
   Upstreams upstreams;

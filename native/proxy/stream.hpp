@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -71,6 +72,14 @@ struct Stream {
   std::unique_ptr<StreamRun> run;  // the upstream leg, until the stream has ended
   // Another process has left it before its end: nobody feeds it until somebody comes for it.
   std::optional<RunRequest> left;
+
+  // Where replicas share the log.
+  bool fed_elsewhere = false;  // by another replica, until its end: it is read here and no more
+  bool being_taken = false;    // it is `left`, and the log has been asked to make it this replica's
+  TimeMs wanted_until = 0;     // it has readers at other replicas, as far as they have told
+  // Of those who wait for its end, or for somebody to feed it: called once when it has ended, was taken over or is
+  // lost.
+  std::vector<std::function<void()>> watchers;
 
   /// Of what is appended now. Precondition: there is a term.
   const std::string& epoch() const { return terms.back().epoch; }

@@ -219,12 +219,21 @@ bool StreamRun::carry_out_actions() {
         break;
       case Kind::Append:
         if (action.seq < told_before_) break;
-        if (context_.log.append(*stream_.log, action.seq, relay_.bytes(action)) == log::Append::Done) {
-          ++context_.counters.events;
-          break;
+        switch (context_.log.append(*stream_.log, action.seq, relay_.bytes(action))) {
+          case log::Append::Done:
+            ++context_.counters.events;
+            break;
+          case log::Append::Gone:
+            close();
+            owner_.gone(stream_);
+            return false;
+          case log::Append::OutOfOrder:
+          case log::Append::StreamFull:
+          case log::Append::LogFull:
+            relay_.log_refused(now(), action.seq);
+            i = 0;
+            break;
         }
-        relay_.log_refused(now(), action.seq);
-        i = 0;
         break;
       case Kind::PassThrough:
         pass_through(action);
@@ -313,21 +322,6 @@ void StreamRun::tell_refusal_again() {
 void StreamRun::tell_outcome(retry::Outcome outcome) {
   if (!ticket_) return;
   context_.upstreams.outcome(sent_.back().upstream, *std::exchange(ticket_, std::nullopt), outcome, now());
-}
-
-bool StreamRun::commit() {
-  stream_.dialect = relay_.dialect();
-  stream_.headers = from_upstream(head_.headers, true);
-  stream_.log = context_.log.open(facts());
-  if (!stream_.log) {
-    close();
-    const bool anthropic = stream_.dialect == dialect::Dialect::AnthropicMessages;
-    owner_.refused(stream_, {anthropic ? 529 : 503, anthropic ? "overloaded_error" : "upstream_unavailable",
-                             "log_limit", "there is no room for one more stream", 5});
-    return false;
-  }
-  owner_.committed(stream_);
-  return true;
 }
 
 void StreamRun::pass_through(const session::RelayAction& action) {

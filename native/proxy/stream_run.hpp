@@ -19,7 +19,8 @@
 
 namespace tidemark::proxy {
 
-/// Told how a stream fares. After refused(), passes() or ended() the run is over, and may be retired, not destroyed.
+/// Told how a stream fares. After refused(), passes(), ended() or gone() the run is over, and may be retired, not
+/// destroyed.
 class RunOwner {
  public:
   virtual ~RunOwner() = default;
@@ -28,6 +29,8 @@ class RunOwner {
   virtual void refused(Stream& stream, const session::RelayError& error) = 0;
   virtual void passes(Stream& stream, http::ResponseHead head, std::unique_ptr<ResponsePipe> pipe) = 0;
   virtual void ended(Stream& stream) = 0;
+  /// The log has it no more: another replica may be feeding it.
+  virtual void gone(Stream& stream) = 0;
 };
 
 class StreamRun final : public upstream::CallEvents {

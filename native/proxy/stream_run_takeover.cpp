@@ -1,10 +1,30 @@
-// Going on with what another process has left, and what a later one needs for that.
+// The run at its log: opened, described for a later process, and gone on with by that.
 #include <algorithm>
 
+#include "native/proxy/forwarding.hpp"
 #include "native/proxy/stream_facts.hpp"
 #include "native/proxy/stream_run.hpp"
+#include "native/proxy/stream_search.hpp"
 
 namespace tidemark::proxy {
+
+bool StreamRun::commit() {
+  stream_.dialect = relay_.dialect();
+  stream_.headers = from_upstream(head_.headers, true);
+  stream_.log = context_.shared != nullptr
+                    ? context_.shared->open_shared(shared_name(stream_.principal, stream_.id),
+                                                   {stream_.epoch(), tls::to_hex(stream_.request)}, facts())
+                    : context_.log.open(facts());
+  if (!stream_.log) {
+    close();
+    const bool anthropic = stream_.dialect == dialect::Dialect::AnthropicMessages;
+    owner_.refused(stream_, {anthropic ? 529 : 503, anthropic ? "overloaded_error" : "upstream_unavailable",
+                             "log_limit", "there is no room for one more stream", 5});
+    return false;
+  }
+  owner_.committed(stream_);
+  return true;
+}
 
 /// What a later process is to know; nothing where none is told.
 std::string StreamRun::facts() const {

@@ -25,21 +25,67 @@ observe::Line line_of(const char* message, const Stream& stream) {
   return line;
 }
 
+// Of a request whose stream other replicas are faster to take over.
+constexpr int kTries = 3;
+
 }  // namespace
 
-Streams::Streams(Context& context) : context_(context), expiry_(context.loop) {}
+Streams::Streams(Context& context)
+    : context_(context),
+      expiry_(context.loop),
+      search_(context, [this](const Seeker& seeker, log::LookUp found) { return adopt(seeker, std::move(found)); }),
+      say_read_(context.loop) {
+  if (context_.shared != nullptr) context_.shared->set_events(this);
+}
+
+Streams::~Streams() {
+  if (context_.shared != nullptr) context_.shared->set_events(nullptr);
+}
+
+void Streams::admit(const std::shared_ptr<downstream::Exchange>& exchange, NewStream request, ResumePoint point) {
+  if (!request.key.empty()) {
+    if (context_.shared != nullptr) {
+      return admit_shared(exchange, std::make_shared<NewStream>(std::move(request)), point, kTries);
+    }
+    if (const auto stream = find(request.principal, request.key)) {
+      if (stream->request != request.request) return refuse(*exchange, Refusal::KeyReused, request.run);
+      return attach(exchange, stream, std::move(point), &request.run, nullptr);
+    }
+  }
+  begin(exchange, std::move(request), point);
+}
+
+/// Precondition: the key is free.
+void Streams::begin(const std::shared_ptr<downstream::Exchange>& exchange, NewStream request,
+                    const ResumePoint& point) {
+  if (point.watermark > seam::kNothing) return refuse(*exchange, Refusal::ResumeExpired, request.run);
+  if (context_.draining) return refuse(*exchange, Refusal::Draining, request.run);
+  start(exchange, std::move(request), context_.shared != nullptr ? draw_number_epoch() : draw_epoch());
+}
+
+void Streams::refuse(downstream::Exchange& exchange, Refusal refusal, const RunRequest& request) const {
+  reply_refusal(context_, exchange, refusal,
+                context_.upstreams.dialect(0, request.dialect).value_or(dialect::Dialect::Opaque));
+}
+
+void Streams::seek(Seeker seeker) {
+  forget_removed();
+  if (context_.shared != nullptr) return search_.seek(std::move(seeker));
+  const auto stream = context_.registry.find(seeker.principal, seeker.id);
+  seeker.done({stream ? Sought::Answer::Found : Sought::Answer::Absent, stream});
+}
 
 std::shared_ptr<Stream> Streams::find(std::string_view principal, std::string_view id) {
   forget_removed();
   return context_.registry.find(principal, id);
 }
 
-void Streams::start(const std::shared_ptr<downstream::Exchange>& exchange, NewStream request) {
+void Streams::start(const std::shared_ptr<downstream::Exchange>& exchange, NewStream request, std::string epoch) {
   auto stream = std::make_shared<Stream>();
   stream->principal = std::move(request.principal);
   stream->may_linger = !request.key.empty();
   stream->id = request.key.empty() ? draw_stream_id() : std::move(request.key);
-  stream->terms.push_back({draw_epoch(), 0});
+  stream->terms.push_back({std::move(epoch), 0});
   stream->request = request.request;
   stream->dialect = context_.upstreams.dialect(0, request.run.dialect).value_or(dialect::Dialect::Opaque);
   stream->created_unix_ms = context_.loop.unix_now_ms();
@@ -50,13 +96,16 @@ void Streams::start(const std::shared_ptr<downstream::Exchange>& exchange, NewSt
 }
 
 void Streams::attach(const std::shared_ptr<downstream::Exchange>& exchange, const std::shared_ptr<Stream>& stream,
-                     ResumePoint point, RunRequest* request) {
+                     ResumePoint point, const RunRequest* request, std::function<void()> again) {
+  if (stream->left && context_.shared != nullptr) {
+    return attach_once_taken(exchange, stream, point, request, std::move(again));
+  }
   stream->may_linger = true;
   stream->linger.reset();
   context_.counters.count(RequestKind::Attached);
   if (stream->left && may_take_over(*stream, point)) {
     if (request != nullptr) {
-      take_over(stream, std::move(*request), StreamRun::Then::GoOn);
+      take_over(stream, *request, StreamRun::Then::GoOn);
     } else {
       // One that left no request can be gone on with by nobody but who makes it again.
       const auto then = stream->left->head.method.empty() ? StreamRun::Then::ShutDown : StreamRun::Then::GoOn;
@@ -64,6 +113,7 @@ void Streams::attach(const std::shared_ptr<downstream::Exchange>& exchange, cons
       take_over(stream, std::move(*stream->left), then);
     }
   }
+  if (stream->fed_elsewhere) keep_fed(*stream);
   if (stream->log) {
     deliver(stream, {exchange, std::move(point), true, false});
   } else {
@@ -123,6 +173,7 @@ void Streams::look_for_readers(const std::shared_ptr<Stream>& stream) {
   const config::Disconnect& disconnect = context_.config.disconnect;
   const auto policy = stream->may_linger ? disconnect.policy : config::DisconnectPolicy::Cancel;
   if (policy == config::DisconnectPolicy::Continue) return;
+  if (stream->wanted_until > context_.loop.now_ms()) return look_again_later(stream);
   if (policy == config::DisconnectPolicy::Cancel) return stream->run->abandon();
   stream->linger = std::make_unique<loop::Timer>(context_.loop);
   stream->linger->set(context_.loop.now_ms() + disconnect.linger_seconds * 1000,
@@ -132,9 +183,22 @@ void Streams::look_for_readers(const std::shared_ptr<Stream>& stream) {
                       });
 }
 
-void Streams::stop(const std::shared_ptr<Stream>& stream) {
-  if (stream->left) return take_over(stream, std::move(*stream->left), StreamRun::Then::Stop);
-  if (stream->run) stream->run->stop();
+bool Streams::stop(const std::shared_ptr<Stream>& stream) {
+  if (stream->run) {
+    stream->run->stop();
+    return true;
+  }
+  if (stream->fed_elsewhere) {
+    context_.shared->ask_to_stop(*stream->log);
+    return false;
+  }
+  if (!stream->left) return true;
+  if (context_.shared != nullptr) {
+    if (!stream->being_taken) take(stream, StreamRun::Then::Stop);
+    return false;
+  }
+  take_over(stream, std::move(*stream->left), StreamRun::Then::Stop);
+  return true;
 }
 
 void Streams::restore(std::vector<log::Restored> restored) {
@@ -207,6 +271,7 @@ void Streams::committed(Stream& stream) {
 
 void Streams::refused(Stream& stream, const session::RelayError& error) {
   const auto alive = registered(context_, stream);
+  release_name(stream);
   context_.counters.count(RequestKind::Refused);
   context_.logger.write(observe::Level::Info,
                         line_of("request failed", stream).number("status", error.status).text("code", error.code));
@@ -227,6 +292,7 @@ void Streams::refused(Stream& stream, const session::RelayError& error) {
 
 void Streams::passes(Stream& stream, http::ResponseHead head, std::unique_ptr<ResponsePipe> pipe) {
   const auto alive = registered(context_, stream);
+  release_name(stream);
   context_.counters.count(RequestKind::PassedThrough);
   observe::Line line = line_of("request passed through", stream);
   line.number("status", head.status);
@@ -254,7 +320,7 @@ void Streams::passes(Stream& stream, http::ResponseHead head, std::unique_ptr<Re
   askers.pop_back();
   for (const Waiter& waiter : askers) {
     if (again) {
-      ask_again(waiter, *again);
+      admit(waiter.exchange, *again, waiter.point);
     } else {
       hand_on(waiter.exchange, head, std::make_unique<ResponsePipe>(pipe->first(), nullptr), line);
     }
@@ -272,13 +338,6 @@ void Streams::hand_on(const std::shared_ptr<downstream::Exchange>& exchange, htt
   exchange->respond(std::move(head), std::move(pipe));
 }
 
-void Streams::ask_again(const Waiter& waiter, const NewStream& request) {
-  if (const auto stream = find(request.principal, request.key)) {
-    return attach(waiter.exchange, stream, waiter.point);
-  }
-  start(waiter.exchange, request);
-}
-
 void Streams::ended(Stream& stream) {
   const auto alive = registered(context_, stream);
   const std::string_view state = session::name(stream.end->state);
@@ -292,6 +351,7 @@ void Streams::ended(Stream& stream) {
   retire(stream);
   // This may be the linger timer's own doing.
   context_.loop.retire(std::shared_ptr<loop::Timer>(std::move(stream.linger)));
+  tell_watchers(stream);
   forget_removed();
   arm_expiry();
 }
@@ -300,7 +360,10 @@ void Streams::retire(Stream& stream) { context_.loop.retire(std::shared_ptr<Stre
 
 /// What the log has dropped is gone for everybody.
 void Streams::forget_removed() {
-  for (const log::StreamId id : context_.log.take_removed()) context_.registry.remove(id);
+  for (const log::StreamId id : context_.log.take_removed()) {
+    // Only where replicas share the log there may be more to end than the entry.
+    if (const auto stream = context_.registry.find(id)) lose(stream);
+  }
 }
 
 void Streams::arm_expiry() {
