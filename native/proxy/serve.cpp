@@ -2,13 +2,16 @@
 #include "native/proxy/serve.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "native/downstream/server.hpp"
 #include "native/log/file_log.hpp"
 #include "native/log/memory_log.hpp"
+#include "native/log/redis_log.hpp"
 #include "native/proxy/context.hpp"
 #include "native/proxy/proxy.hpp"
+#include "native/proxy/random_name.hpp"
 #include "native/proxy/streams.hpp"
 #include "native/tls/context.hpp"
 
@@ -37,10 +40,27 @@ log::SyncPolicy sync_policy(config::LogSync sync) {
   return log::SyncPolicy::Never;
 }
 
-/// In memory, too, where the files can't be had: then `error` says why.
-std::unique_ptr<log::StreamLog> open_log(loop::Loop& loop, const config::Config& config, observe::Logger& logger,
-                                         std::string& error) {
+log::RedisLogOptions redis_options(const config::Config& config) {
+  const config::RedisUrl& url = *config.log_redis_url;
+  log::RedisLogOptions options;
+  options.endpoint = {url.tls, url.address.host, url.address.port, url.user, url.password, url.database};
+  options.limits = log_limits(config.log_limits);
+  options.lease_ms = config.log_redis.lease_ms;
+  options.replica = draw_stream_id();
+  return options;
+}
+
+/// In memory, too, where the files can't be had: then `error` says why. `shared`: the same one, where it is shared.
+std::unique_ptr<log::StreamLog> open_log(loop::Loop& loop, const config::Config& config,
+                                         std::optional<tls::ClientContext>& redis_tls, observe::Logger& logger,
+                                         log::SharedLog*& shared, std::string& error) {
   const log::Limits limits = log_limits(config.log_limits);
+  if (config.log_redis_url) {
+    tls::ClientContext* tls = config.log_redis_url->tls ? &redis_tls.emplace(tls::Speaks::Anything) : nullptr;
+    auto opened = std::make_unique<log::RedisLog>(loop, tls, redis_options(config), logger);
+    shared = opened.get();
+    return opened;
+  }
   if (config.log_directory.empty()) return std::make_unique<log::MemoryLog>(limits);
   log::FileLogOptions options;
   options.limits = limits;
@@ -70,7 +90,7 @@ struct Service::Parts {
   Parts(loop::Loop& loop_, const config::Config& config_, observe::Logger& logger)
       : loop(loop_),
         config(config_),
-        log(open_log(loop, config, logger, log_error)),
+        log(open_log(loop, config, redis_tls, logger, shared, log_error)),
         client(loop, &tls, {}),
         upstreams(config, logger),
         cors(config.cors_allow_origins,
@@ -117,6 +137,8 @@ struct Service::Parts {
       }
     }
     if (idle || now >= close_at) {
+      // Before its readers come back elsewhere.
+      if (shared != nullptr && is_left_to_another()) shared->leave();
       server.close_all();
       return closed();
     }
@@ -126,8 +148,9 @@ struct Service::Parts {
   loop::Loop& loop;
   const config::Config& config;
   std::string log_error;  // why the log is not the one that was asked for
+  std::optional<tls::ClientContext> redis_tls;
+  log::SharedLog* shared = nullptr;  // `log`, where replicas share it
   std::unique_ptr<log::StreamLog> log;
-  log::SharedLog* shared = nullptr;  // the same one, where replicas share it
   tls::ClientContext tls;
   upstream::Client client;
   Upstreams upstreams;

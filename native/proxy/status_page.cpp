@@ -13,6 +13,11 @@ using nlohmann::ordered_json;
 /// Seconds since 1970, with milliseconds.
 ordered_json seconds(std::int64_t unix_ms) { return static_cast<double>(unix_ms) / 1000.0; }
 
+std::string log_url(const config::Config& config) {
+  if (config.log_redis_url) return config.log_redis_url->text();
+  return config.log_directory.empty() ? "memory:" : "file:" + config.log_directory;
+}
+
 }  // namespace
 
 std::string describe(const Stream& stream, const log::StreamLog& log) {
@@ -62,8 +67,7 @@ std::string status_page(const Context& context) {
   for (const auto& [state, count] : by_state) page["streams"][std::string(state)] = count;
   page["readers"] = context.counters.readers;
   const log::Usage usage = context.log.usage();
-  const std::string& directory = context.config.log_directory;
-  page["log"] = {{"url", directory.empty() ? "memory:" : "file:" + directory},
+  page["log"] = {{"url", log_url(context.config)},
                  {"reachable", context.log.reachable()},
                  {"streams", usage.streams},
                  {"bytes", usage.bytes},

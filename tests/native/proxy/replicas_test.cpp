@@ -1,0 +1,439 @@
+// Replicas that share a log: one answer, whichever of them is asked, and whichever of them is gone.
+#include <nlohmann/json.hpp>
+
+#include "tests/native/proxy/bodies.hpp"
+#include "tests/native/proxy/replicas.hpp"
+
+using namespace tidemark;
+using namespace tidemark::test;
+using tidemark::testing::RedisServer;
+
+namespace {
+
+const std::string kQuick =
+    R"("retry":{"attempts":2,"base_ms":1,"jitter_ms":0,"max_ms":1},"breaker":{"open_seconds":0})";
+const std::string kPrefix = R"("continuation":["prefix"])";
+const std::string kBody = R"({"model":"m","stream":true,"messages":[{"role":"user","content":"Why?"}]})";
+const std::string kPage = "/tidemark/streams/" + kKey;
+const std::string kStoppedEnd = ": tidemark end=stopped reason=client-stop\n\n";
+
+Answer gated(std::vector<std::string> pieces) {
+  Answer answer = answer_with(std::move(pieces));
+  answer.gated = true;
+  return answer;
+}
+Answer gated_words(int words) { return gated(chat_pieces(words)); }
+
+http::Headers following(http::Headers more = {}) {
+  more.add("Accept", "text/event-stream");
+  return more;
+}
+
+/// Reads on until that much of the text is there.
+void read_up_to(HttpClient& client, std::string& body, const std::string& text) {
+  bool complete = false;
+  while (body.find(text) == std::string::npos) {
+    const std::string more = client.read_some(65536, complete);
+    if (more.empty()) return;
+    body += more;
+  }
+}
+
+/// A stream whose client has its head and first event.
+struct Begun {
+  HttpClient client;
+  Reply head;
+  std::string body{};
+};
+Begun begin_at(Replicas& replicas, std::size_t one, const std::string& key = kKey) {
+  Begun begun{replicas.connect(one), {}};
+  begun.client.request("POST", kChatPath, with_key(key), kBody);
+  replicas.release(1);
+  begun.head = begun.client.read_head();
+  CHECK(begun.head.status == 200);
+  return begun;
+}
+
+std::string read_rest(Begun& begun) {
+  Reply rest;
+  begun.client.read_body(rest);
+  CHECK(rest.complete);
+  return begun.body + rest.body;
+}
+
+std::string text_of(const std::string& body) {
+  std::string text;
+  for (const std::string& block : blocks_of(body)) {
+    const std::size_t at = block.find("data: {");
+    if (at == std::string::npos) continue;
+    const auto data = nlohmann::json::parse(block.substr(at + 6));
+    if (data.contains("choices")) text += data["choices"][0]["delta"].value("content", "");
+  }
+  return text;
+}
+
+/// The epoch of an id that counts, as many terms later.
+std::string later(const std::string& epoch, int terms) { return std::to_string(std::stoll(epoch) + terms); }
+
+}  // namespace
+
+TEST_CASE("replicas: what one begins all others read, byte for byte, and tell the same of it") {
+  if (!RedisServer::available()) return;
+  Replicas replicas(3);
+  replicas.upstream_answers({gated_words(4)});
+  Begun begun = begin_at(replicas, 0);
+  HttpClient follower = replicas.connect(1);
+  follower.request("GET", kPage, following());
+  const Reply followed = follower.read_head();
+  CHECK(followed.status == 200);
+  CHECK(followed.headers.get("tidemark-resumed") == "true");
+  CHECK(followed.headers.get("tidemark-epoch") == begun.head.headers.get("tidemark-epoch"));
+  HttpClient again = replicas.connect(2);
+  again.request("POST", kChatPath, with_key(kKey, {{"X-Resume-Seq", "1"}}), kBody);
+  // Beyond what there is: until it has come, the place is ahead.
+  CHECK(error_code(again.read_reply()) == "resume_ahead");
+  again.request("POST", kChatPath, with_key(kKey, {{"X-Resume-Seq", "0"}}), kBody);
+  const Reply attached = again.read_head();
+  CHECK(attached.status == 200);
+  HttpClient asking = replicas.connect(1);
+  const auto running = stream_page(asking);
+  CHECK(running.at("state") == "running");
+  CHECK(running.at("epoch") == std::string(begun.head.headers.get("tidemark-epoch")));
+  CHECK(running.at("next_seq") == 1);
+
+  replicas.release(4);
+  const std::string whole = read_rest(begun);
+  CHECK(ends_with(whole, kCompleteEnd));
+  Reply rest;
+  follower.read_body(rest);
+  CHECK(rest.body == whole);
+  CHECK(rest.complete);
+  Reply above_first;
+  again.read_body(above_first);
+  CHECK(above_first.body == whole.substr(blocks_of(whole)[0].size()));
+  CHECK(replicas.asked().size() == 1);
+
+  HttpClient own = replicas.connect(0);
+  auto told = stream_page(own);
+  auto elsewhere = stream_page(asking);
+  for (auto* page : {&told, &elsewhere}) page->erase("readers");
+  CHECK(told == elsewhere);
+  // One that had nothing to do with it as long as it ran.
+  const std::size_t late = replicas.add();
+  CHECK(replicas.connect(late).ask("POST", kChatPath, with_key(), kBody).body == whole);
+  CHECK(replicas.asked().size() == 1);
+}
+
+TEST_CASE("replicas: a stop cuts the upstream, whichever of them is asked for it") {
+  if (!RedisServer::available()) return;
+  Replicas replicas(3);
+  replicas.upstream_answers({gated_words(4)});
+  Begun begun = begin_at(replicas, 0);
+  HttpClient follower = replicas.connect(2);
+  follower.request("GET", kPage, following());
+  CHECK(follower.read_head().status == 200);
+  HttpClient stopping = replicas.connect(1);
+  const Reply stopped = stopping.ask("DELETE", kPage);
+  CHECK(stopped.status == 200);
+  CHECK(nlohmann::json::parse(stopped.body).at("state") == "stopped");
+  CHECK(replicas.until([&] { return replicas.upstream_open() == 0; }));
+  const std::string whole = read_rest(begun);
+  CHECK(ends_with(whole, kStoppedEnd));
+  Reply rest;
+  follower.read_body(rest);
+  CHECK(rest.body == whole);
+  for (std::size_t one = 0; one < 3; ++one) {
+    HttpClient client = replicas.connect(one);
+    CHECK(client.ask("DELETE", kPage).body.find("\"stopped\"") != std::string::npos);
+  }
+
+  // Before its first event, too.
+  const std::string key = kKey + "-2";
+  replicas.upstream_answers({Answer{200, {{"Content-Type", "text/event-stream"}}, {}, Answer::End::Stall}});
+  HttpClient early = replicas.connect(0);
+  early.request("POST", kChatPath, with_key(key), kBody);
+  CHECK(replicas.until([&] { return replicas.asked().size() == 2; }));
+  HttpClient stop_early = replicas.connect(1);
+  stop_early.request("DELETE", "/tidemark/streams/" + key);
+  HttpClient own = replicas.connect(0);
+  CHECK(own.ask("DELETE", "/tidemark/streams/" + key).status == 200);
+  CHECK(replicas.until([&] { return replicas.upstream_open() == 0; }));
+  CHECK(early.read_reply().status == 200);
+  CHECK(stop_early.read_reply().status == 200);
+}
+
+TEST_CASE("replicas: a stream is its owner's at all of them") {
+  if (!RedisServer::available()) return;
+  Replicas replicas(2);
+  replicas.upstream_answers({gated_words(1)});
+  HttpClient mine = replicas.connect(0);
+  mine.request("POST", kChatPath, with_key("k", {{"Authorization", "Bearer mine"}}), kBody);
+  replicas.release(2);
+  const std::string whole = mine.read_reply().body;
+  HttpClient client = replicas.connect(1);
+  const http::Headers other{{"Authorization", "Bearer other"}};
+  const Reply unknown = client.ask("GET", "/tidemark/streams/none", other);
+  const Reply refused = client.ask("GET", "/tidemark/streams/k", other);
+  CHECK(refused.status == 404);
+  CHECK(refused.body == unknown.body);
+  CHECK(client.ask("DELETE", "/tidemark/streams/k", other).status == 404);
+  CHECK(replicas.asked().size() == 1);
+  CHECK(client.ask("GET", "/tidemark/streams/k", following({{"Authorization", "Bearer mine"}})).body == whole);
+  const Reply own = client.ask("POST", kChatPath, with_key("k", other), kBody);
+  CHECK(own.status == 200);
+  CHECK_FALSE(own.headers.has("tidemark-resumed"));
+  CHECK(replicas.asked().size() == 2);
+  // Nor does the log say whose it is.
+  const std::string names = replicas.redis.run({"-n", "1", "KEYS", "*"});
+  CHECK(names.find("tidemark:{") != std::string::npos);
+  for (const char* secret : {"mine", "other"}) {
+    for (const char* part : {"stream", "events"}) CHECK(names.find(std::string(secret) + part) == std::string::npos);
+  }
+}
+
+TEST_CASE("replicas: of those that are asked the same at once one asks the upstream") {
+  if (!RedisServer::available()) return;
+  Replicas replicas(3);
+  replicas.upstream_answers({answer_with(chat_pieces(3))});
+  for (int round = 0; round < 8; ++round) {
+    const std::string key = kKey + std::to_string(round);
+    std::vector<HttpClient> clients;
+    for (int i = 0; i < 6; ++i) clients.push_back(replicas.connect(static_cast<std::size_t>(i) % 3));
+    for (HttpClient& client : clients) client.request("POST", kChatPath, with_key(key), kBody);
+    std::string whole;
+    for (HttpClient& client : clients) {
+      const Reply reply = client.read_reply();
+      CHECK(reply.status == 200);
+      CHECK(ends_with(reply.body, kCompleteEnd));
+      if (whole.empty()) whole = reply.body;
+      CHECK(reply.body == whole);
+    }
+    CHECK(replicas.asked().size() == static_cast<std::size_t>(round) + 1);
+  }
+}
+
+TEST_CASE("replicas: a key is refused for another request, before and after the commit") {
+  if (!RedisServer::available()) return;
+  Replicas replicas(2);
+  replicas.upstream_answers({gated_words(2)});
+  HttpClient first = replicas.connect(0);
+  first.request("POST", kChatPath, with_key(), kBody);
+  CHECK(replicas.until([&] { return replicas.asked().size() == 1; }));
+  HttpClient other = replicas.connect(1);
+  const Reply claimed = other.ask("POST", kChatPath, with_key(), kChatBody);
+  CHECK(claimed.status == 422);
+  CHECK(error_code(claimed) == "idempotency_key_reused");
+  replicas.release(1);
+  CHECK(first.read_head().status == 200);
+  CHECK(error_code(other.ask("POST", kChatPath, with_key(), kChatBody)) == "idempotency_key_reused");
+  CHECK(other.ask("POST", kChatPath, with_key("unknown-key-of-twenty-characters", {{"X-Resume-Seq", "3"}}), kBody)
+            .status == 410);
+  CHECK(replicas.asked().size() == 1);
+}
+
+TEST_CASE("replicas: a name is free again after a request that was refused or passed through") {
+  if (!RedisServer::available()) return;
+  Replicas replicas(2, kQuick);
+  Answer refusal = answer_with({R"({"error":{"message":"no"}})"});
+  refusal.status = 400;
+  refusal.headers = {{"Content-Type", "application/json"}};
+  Answer failure = refusal;
+  failure.status = 503;
+  Answer plain = refusal;
+  plain.status = 200;
+  plain.pieces = {R"({"id":"c","object":"chat.completion","choices":[]})"};
+  HttpClient one = replicas.connect(0);
+  HttpClient two = replicas.connect(1);
+  for (const Answer& answer : {refusal, failure, plain}) {
+    INFO(answer.status);
+    const std::string key = kKey + std::to_string(answer.status);
+    replicas.upstream_answers({answer});
+    CHECK(one.ask("POST", kChatPath, with_key(key), kBody).status == answer.status);
+    replicas.upstream_answers({answer_with(chat_pieces(1))});
+    const Reply reply = two.ask("POST", kChatPath, with_key(key), kBody);
+    CHECK(reply.status == 200);
+    CHECK(ends_with(reply.body, kCompleteEnd));
+    CHECK_FALSE(reply.headers.has("tidemark-resumed"));
+  }
+}
+
+TEST_CASE("replicas: what one that is gone had only claimed is another's to begin") {
+  if (!RedisServer::available()) return;
+  Replicas replicas(2);
+  replicas.upstream_answers({gated_words(2), answer_with(chat_pieces(2))});
+  HttpClient first = replicas.connect(0);
+  first.request("POST", kChatPath, with_key(), kBody);
+  CHECK(replicas.until([&] { return replicas.asked().size() == 1; }));
+  HttpClient second = replicas.connect(1);
+  second.request("POST", kChatPath, with_key(), kBody);
+  replicas.kill(0);
+  const Reply reply = second.read_reply();
+  CHECK(reply.status == 200);
+  CHECK(ends_with(reply.body, kCompleteEnd));
+  CHECK(replicas.asked().size() == 2);
+}
+
+TEST_CASE("replicas: an answer whose replica is gone goes on at the next one that is asked for it") {
+  if (!RedisServer::available()) return;
+  Replicas replicas(3, kQuick, kPrefix);
+  replicas.upstream_answers({gated({chat_event("Twice a day the sea withdraws,"), chat_event(" and twice"), "never"}),
+                             answer_with({chat_event(" a day it"), chat_event(" returns."), chat_finish()})});
+  Begun begun = begin_at(replicas, 0);
+  replicas.release(1);
+  read_up_to(begun.client, begun.body, "and twice\"");
+  const std::string epoch(begun.head.headers.get("tidemark-epoch"));
+  // One who reads elsewhere is cut, too, and comes back.
+  HttpClient cut = replicas.connect(2);
+  cut.request("GET", kPage, following());
+  CHECK(cut.read_head().status == 200);
+  replicas.kill(0);
+  Reply read_before;
+  cut.read_body(read_before);
+  CHECK_FALSE(read_before.complete);
+  CHECK(without_ids(read_before.body).find("and twice") != std::string::npos);
+
+  std::vector<HttpClient> clients;
+  for (const std::size_t one : {1u, 2u, 1u, 2u}) clients.push_back(replicas.connect(one));
+  for (HttpClient& client : clients) {
+    client.request("POST", kChatPath, with_key(kKey, {{"Last-Event-ID", epoch + "-0"}}), kBody);
+  }
+  std::string rest;
+  for (HttpClient& client : clients) {
+    const Reply reply = client.read_reply();
+    CHECK(reply.status == 200);
+    CHECK(reply.complete);
+    CHECK(reply.headers.get("tidemark-epoch") == later(epoch, 1));
+    if (rest.empty()) rest = reply.body;
+    CHECK(reply.body == rest);
+  }
+  CHECK(text_of(rest) == " and twice a day it returns.");
+  CHECK(ends_with(rest, kCompleteEnd));
+  const auto asked = replicas.asked();
+  REQUIRE(asked.size() == 2);
+  CHECK(nlohmann::json::parse(asked[1].body).at("messages").back().at("content") ==
+        "Twice a day the sea withdraws, and twice");
+
+  // The events from before have their ids; the new ones the new epoch's.
+  const auto blocks = blocks_of(rest);
+  CHECK(blocks[0].rfind("id: " + epoch + "-1\n", 0) == 0);
+  CHECK(blocks[1].rfind("id: " + later(epoch, 1) + "-2\n", 0) == 0);
+  for (const std::size_t one : {1u, 2u}) {
+    HttpClient client = replicas.connect(one);
+    const auto page = stream_page(client);
+    CHECK(page.at("epoch") == later(epoch, 1));
+    CHECK(page.at("attempts") == 2);
+    CHECK(page.at("seams") == 1);
+    const auto resumed = [&](const std::string& id) {
+      return client.ask("POST", kChatPath, with_key(kKey, {{"Last-Event-ID", id}}), kBody);
+    };
+    CHECK(resumed(epoch + "-1").body == rest.substr(blocks[0].size()));
+    CHECK(resumed(later(epoch, 1) + "-1").body == rest.substr(blocks[0].size()));
+    // What the first one showed and never wrote has no successor.
+    const Reply beyond = resumed(epoch + "-2");
+    CHECK(beyond.status == 409);
+    CHECK(error_code(beyond) == "resume_mismatch");
+    CHECK(resumed(later(epoch, 2) + "-1").status == 409);
+  }
+  CHECK(replicas.asked().size() == 2);
+}
+
+TEST_CASE("replicas: what may not be continued ends truncated; a stop ends what nobody feeds") {
+  if (!RedisServer::available()) return;
+  Replicas replicas(2);
+  replicas.upstream_answers({gated_words(3)});
+  std::string bodies[2];
+  for (int i = 0; i < 2; ++i) {
+    Begun begun = begin_at(replicas, 0, kKey + std::to_string(i));
+    read_up_to(begun.client, bodies[i], "word0 \"");
+  }
+  replicas.kill(0);
+  HttpClient client = replicas.connect(1);
+  // A page takes nothing over.
+  CHECK(stream_page(client, kKey + "0").at("state") == "running");
+  CHECK(nlohmann::json::parse(client.ask("DELETE", kPage + "1").body).at("state") == "stopped");
+  CHECK(ends_with(client.ask("GET", kPage + "1", following()).body, kStoppedEnd));
+  CHECK(stream_page(client, kKey + "0").at("state") == "running");
+  // Who reads when it is found out that nobody feeds the stream is cut, and comes back.
+  Reply followed;
+  CHECK(replicas.until([&] {
+    followed = replicas.connect(1).ask("GET", kPage + "0", following());
+    return followed.complete;
+  }));
+  CHECK(text_of(followed.body).rfind("word0 ", 0) == 0);
+  CHECK(ends_with(followed.body, ": tidemark end=truncated reason=shutdown\n\n"));
+  CHECK(replicas.asked().size() == 2);
+}
+
+TEST_CASE("replicas: one that is told to go leaves its streams, and the next one goes on with them") {
+  if (!RedisServer::available()) return;
+  Replicas replicas(2, kQuick + R"(,"drain_seconds":0)", kPrefix);
+  replicas.upstream_answers({gated({chat_event("Twice a day the sea withdraws,"), "never"}),
+                             answer_with({chat_event(" and returns."), chat_finish()})});
+  Begun begun = begin_at(replicas, 0);
+  read_up_to(begun.client, begun.body, "withdraws,\"");
+  replicas.drain(0);
+  const Reply reply = replicas.connect(1).ask("POST", kChatPath, with_key(kKey, {{"X-Resume-Seq", "0"}}), kBody);
+  CHECK(text_of(reply.body) == " and returns.");
+  CHECK(ends_with(reply.body, kCompleteEnd));
+}
+
+TEST_CASE("replicas: without the log what is here goes on, and what might be elsewhere is refused") {
+  if (!RedisServer::available()) return;
+  Replicas replicas(2);
+  replicas.upstream_answers({gated_words(4)});
+  Begun begun = begin_at(replicas, 0);
+  replicas.redis.kill();
+  CHECK(replicas.until([&] { return !replicas.is_ready(0) && !replicas.is_ready(1); }));
+  replicas.release(1);
+  read_up_to(begun.client, begun.body, "word1 \"");
+  HttpClient own = replicas.connect(0);
+  own.request("POST", kChatPath, with_key(kKey, {{"X-Resume-Seq", "0"}}), kBody);
+  CHECK(own.read_head().status == 200);
+  HttpClient client = replicas.connect(1);
+  const Reply refused = client.ask("POST", kChatPath, with_key(), kBody);
+  CHECK(refused.status == 503);
+  CHECK(error_code(refused) == "log_unreachable");
+  CHECK(refused.headers.get("retry-after") == "1");
+  CHECK(client.ask("POST", "/v1/messages", with_key(), kBody).status == 529);
+  for (const char* method : {"GET", "DELETE"}) CHECK(error_code(client.ask(method, kPage)) == "log_unreachable");
+  CHECK(replicas.asked().size() == 1);
+  // Nobody else can have one without a key.
+  replicas.upstream_answers({answer_with(chat_pieces(1))});
+  CHECK(ends_with(client.ask("POST", kChatPath, {}, kBody).body, kCompleteEnd));
+
+  replicas.redis.start();
+  replicas.release(3);
+  const std::string whole = read_rest(begun);
+  CHECK(ends_with(whole, kCompleteEnd));
+  Reply late;
+  CHECK(replicas.until([&] {
+    late = client.ask("GET", kPage, following());
+    return late.status == 200;
+  }));
+  CHECK(late.body == whole);
+}
+
+TEST_CASE("replicas: who reads elsewhere keeps a stream going that its own readers have left") {
+  if (!RedisServer::available()) return;
+  Replicas replicas(2, R"("disconnect":{"policy":"cancel","linger_seconds":1})");
+  replicas.upstream_answers({gated_words(3)});
+  Begun begun = begin_at(replicas, 0);
+  read_up_to(begun.client, begun.body, "word0 \"");
+  HttpClient follower = replicas.connect(1);
+  follower.request("GET", kPage, following());
+  CHECK(follower.read_head().status == 200);
+  std::string followed;
+  read_up_to(follower, followed, "word0 \"");
+  // What replicas want of each other is told in order: after this the other one knows of the reader.
+  Begun another = begin_at(replicas, 0, kKey + "-2");
+  HttpClient asking = replicas.connect(1);
+  CHECK(asking.ask("DELETE", kPage + "-2").status == 200);
+  begun.client.reset();
+  HttpClient own = replicas.connect(0);
+  CHECK(replicas.until([&] { return stream_page(own).at("readers") == 0; }));
+  replicas.release(3);
+  Reply rest;
+  follower.read_body(rest);
+  CHECK(ends_with(rest.body, kCompleteEnd));
+  CHECK(text_of(followed + rest.body) == "word0 word1 word2 ");
+}
