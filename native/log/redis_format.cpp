@@ -32,7 +32,7 @@ return 1
 )lua";
 
 constexpr std::string_view kReclaim = R"lua(
-local now = redis.call('HMGET', KEYS[1], 'owner', 'facts')
+local now = redis.call('HMGET', KEYS[1], 'owner', 'terms')
 if now[1] ~= ARGV[5] or now[2] then return 0 end
 redis.call('HSET', KEYS[1], 'owner', ARGV[1], 'epoch', ARGV[2], 'digest', ARGV[3])
 redis.call('PEXPIRE', KEYS[1], ARGV[4])
@@ -40,9 +40,17 @@ return 1
 )lua";
 
 constexpr std::string_view kRelease = R"lua(
-local now = redis.call('HMGET', KEYS[1], 'owner', 'epoch', 'facts')
+local now = redis.call('HMGET', KEYS[1], 'owner', 'epoch', 'terms')
 if now[1] ~= ARGV[1] or now[2] ~= ARGV[2] or now[3] then return 0 end
 return redis.call('DEL', KEYS[1])
+)lua";
+
+constexpr std::string_view kGiveUp = R"lua(
+local now = redis.call('HMGET', KEYS[1], 'owner', 'terms', 'ended')
+if now[1] ~= ARGV[1] or now[3] then return 0 end
+if not now[2] then return redis.call('DEL', KEYS[1]) end
+redis.call('HSET', KEYS[1], 'owner', '')
+return 1
 )lua";
 
 // The events' key is there before the first event, so that an epoch can be closed that has none.
@@ -168,6 +176,8 @@ std::string_view source(Script script) {
       return kReclaim;
     case Script::Release:
       return kRelease;
+    case Script::GiveUp:
+      return kGiveUp;
     case Script::Put:
       return kPut;
     case Script::End:

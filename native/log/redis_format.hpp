@@ -55,13 +55,14 @@ enum class Script : std::uint8_t {
   Reclaim,  // as Claim, then the owner that is gone: 1, or 0 where that one does not have it (any more) or has opened
             // it
   Release,  // owner, epoch: 1, where that one had claimed it and not opened it
+  GiveUp,   // owner: 1, where that one had it and it has not ended: nobody has it then
   Put,      // owner, epoch, digest, terms, facts, ttl, id below all of its events: the last entry's id, empty where
             // there is none, or -1 where another replica has it
   End,      // epoch, facts, ttl, id of the end: 1, or -1 where another replica has it
   Take,     // owner before, epoch before, owner, epoch, terms before, ttl, id of the end of the epoch before: the new
             // terms, or nothing where it belongs to another replica or has ended
 };
-inline constexpr std::size_t kScripts = 6;
+inline constexpr std::size_t kScripts = 7;
 std::string_view source(Script script);
 
 }  // namespace tidemark::log

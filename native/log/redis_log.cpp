@@ -73,15 +73,17 @@ void RedisLog::post(std::function<void()> task) {
 
 void RedisLog::up(const redis::ServerFacts& facts) {
   const TimeMs now = loop_.now_ms();
-  const bool other_server = !run_id_.empty() && run_id_ != facts.run_id;
-  // What it had may be lost, or older than it was: first those who feed streams write what is missing.
+  const bool first = run_id_.empty();
+  const bool other_server = run_id_ != facts.run_id;
+  const auto old_enough_at = [&](TimeMs age) { return now + std::max<TimeMs>(0, age - facts.uptime_ms); };
+  // What it had may be lost, or older than it was: first those who feed streams connect, and write what is missing.
+  if (other_server) settled_at_ = first ? old_enough_at(options_.lease_ms / 2) : now + options_.lease_ms / 2;
+  // Others have been without it as long as this replica was; its uptime is in whole seconds.
+  takes_over_from_ = first ? old_enough_at(options_.lease_ms + 1000) : now + options_.lease_ms;
   if (other_server) {
-    settled_at_ = now + options_.lease_ms;
     for (auto& [id, entry] : entries_) entry.end_there = false;
   }
   run_id_ = facts.run_id;
-  const TimeMs young_ms = options_.lease_ms + 1000;  // its uptime is in whole seconds
-  takes_over_from_ = facts.uptime_ms >= young_ms ? now : now + young_ms - facts.uptime_ms;
   load_scripts();
 }
 
@@ -99,12 +101,14 @@ void RedisLog::load_scripts() {
 void RedisLog::begin_work() {
   ready_ = true;
   tried_ = true;
+  lease_sent_at_ = loop_.now_ms();
   refusing_ = false;
   retry_wait_ = kRetryFirstMs;
   logger_.write(observe::Level::Info, observe::Line("log reachable").text("log", options_.endpoint.text()));
   renew_lease();
   refresh();
   look_after();
+  for (const std::string& name : std::exchange(unanswered_, {})) give_up(name);
   for (const auto& [name, claim] : claims_) {
     run(Script::Claim, name, {options_.replica, claim.epoch, claim.digest, running_ttl()}, {});
   }
@@ -127,7 +131,9 @@ void RedisLog::down(const std::string& why) {
   retry_.cancel();
   under_way_ = 0;
   for (auto& [id, entry] : entries_) {
-    if (entry.role == Role::Writing || entry.role == Role::Asking) entry.role = Role::Behind;
+    if (!fed_here(entry)) continue;
+    entry.role = Role::Behind;
+    if (std::exchange(entry.unsure, false)) see_later(id, entry);
   }
   if (was_ready) tail_.restart(why);
   held_again();
@@ -152,8 +158,23 @@ void RedisLog::run(Script script, const std::string& name, std::vector<std::stri
 
 void RedisLog::renew_lease() {
   if (!ready_ || leaving_) return;
+  const TimeMs now = loop_.now_ms();
+  const bool held_up = now - lease_sent_at_ > options_.lease_ms;
+  lease_sent_at_ = now;
   link_.send({"SET", replica_key(options_.replica), "1", "PX", std::to_string(options_.lease_ms)}, {});
-  lease_.set(loop_.now_ms() + options_.lease_ms / 3, [this] { renew_lease(); });
+  lease_.set(now + options_.lease_ms / 3, [this] { renew_lease(); });
+  if (held_up) make_sure();
+}
+
+/// This process was held up for longer than its lease: what it feeds may have been taken over, and what comes now is
+/// not to be seen before Redis has said whose it is.
+void RedisLog::make_sure() {
+  for (auto& [id, entry] : entries_) {
+    if (!fed_here(entry) || entry.end_there) continue;
+    entry.unsure = true;
+    if (entry.role == Role::Writing) fall_behind(id, entry);
+  }
+  catch_up();
 }
 
 /// Running streams are not to expire.
@@ -260,6 +281,7 @@ void RedisLog::see_later(StreamId id, Entry& entry) {
 
 void RedisLog::flush() {
   flush_deferred_ = false;
+  if (ready_ && loop_.now_ms() - lease_sent_at_ > options_.lease_ms) renew_lease();
   const std::vector<StreamId> unseen = std::exchange(unseen_, {});
   for (const StreamId id : unseen) {
     if (Entry* entry = find(id)) write(id, *entry);
@@ -269,6 +291,7 @@ void RedisLog::flush() {
     Entry* entry = find(id);
     if (entry == nullptr) continue;
     entry->unseen = false;
+    if (entry->unsure) continue;
     memory_.show(id, memory_.next_seq(id), entry->ended);
   }
 }
@@ -348,6 +371,7 @@ void RedisLog::put_done(StreamId id, const redis::Reply* reply) {
   if (reply->is(redis::Reply::Kind::Error)) return refused(id, reply->text);
   if (reply->is(redis::Reply::Kind::Integer)) return lose(id);
   if (std::exchange(refusing_, false)) retry_wait_ = kRetryFirstMs;
+  if (std::exchange(entry->unsure, false)) see_later(id, *entry);
   if (entry->role != Role::Asking) return;
   Seq next = 0;
   if (const auto last = parse_entry_id(reply->text)) {

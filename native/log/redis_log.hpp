@@ -93,10 +93,12 @@ class RedisLog final : public StreamLog, public SharedLog {
     std::uint64_t epoch = 0;  // of the last term
     Seq sent = 0;             // events below are on their way, or there
     bool unseen = false;      // something of it is not shown yet
+    bool unsure = false;      // another replica may have taken it over: nothing more is shown before Redis has said
     bool ended = false;
     bool end_there = false;  // Redis has said so
     bool fed = false;        // Read: its owner was alive when it was looked for
     bool told = false;       // Read: look_up() has answered, so that its user knows the stream
+    bool news = false;       // Read: something of it came since it was last looked after
     std::size_t followers = 0;
     TimeMs left_at = 0;  // Read: without a follower since
   };
@@ -136,6 +138,7 @@ class RedisLog final : public StreamLog, public SharedLog {
   void down(const std::string& why);
   void run(Script script, const std::string& name, std::vector<std::string_view> arguments, redis::Link::Done done);
   void renew_lease();
+  void make_sure();
   void refresh();
   void see_later(StreamId id, Entry& entry);
   void flush();
@@ -156,7 +159,9 @@ class RedisLog final : public StreamLog, public SharedLog {
   void held_again();
   void found(const SearchPtr& search, const redis::Reply* reply);
   void reclaim(const SearchPtr& search);
-  void ask_if_alive(const std::string& owner, std::function<void(Life)> done);
+  bool is_left(const std::string& name, const std::string& owner);
+  void give_up(const std::string& name);
+  void ask_if_alive(const std::string& name, const std::string& owner, std::function<void(Life)> done);
   void load(const SearchPtr& search);
   void load_rest(StreamId id, const std::string& from, Rest done);
   Loaded take_in(StreamId id, Entry& entry, const LogEntry& one);
@@ -177,6 +182,7 @@ class RedisLog final : public StreamLog, public SharedLog {
   std::unordered_map<StreamId, Entry> entries_;
   std::unordered_map<std::string, StreamId> by_name_;
   std::unordered_map<std::string, Claim> claims_;
+  std::vector<std::string> unanswered_;  // names that may have become this replica's: the reply was lost
   std::vector<StreamId> unseen_;
   bool flush_deferred_ = false;
   std::deque<StreamId> behind_;
@@ -190,6 +196,7 @@ class RedisLog final : public StreamLog, public SharedLog {
   bool leaving_ = false;
   std::string run_id_;          // of the server that was there last
   TimeMs settled_at_ = 0;       // from then on a name that nobody has is free
+  TimeMs lease_sent_at_ = 0;    // when it was renewed
   TimeMs takes_over_from_ = 0;  // from then on a lease that is not there has run out
   TimeMs retry_wait_;
   std::array<std::string, kScripts> hashes_;

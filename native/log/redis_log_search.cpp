@@ -68,6 +68,7 @@ void RedisLog::held_again() {
 }
 
 void RedisLog::found(const SearchPtr& search, const redis::Reply* reply) {
+  if (reply == nullptr && search->claim) unanswered_.push_back(search->name);
   if (reply == nullptr || reply->is(redis::Reply::Kind::Error)) return answer(search, LookUp::Answer::Unreachable);
   if (reply->is(redis::Reply::Kind::Integer)) {
     claims_[search->name] = *search->claim;
@@ -85,7 +86,7 @@ void RedisLog::found(const SearchPtr& search, const redis::Reply* reply) {
   search->result.ended = !field(fields, "ended").empty();
   const bool opened = !search->result.terms.empty();
   if (search->result.ended) return load(search);
-  ask_if_alive(search->owner, [this, search, opened](Life life) {
+  ask_if_alive(search->name, search->owner, [this, search, opened](Life life) {
     if (life == Life::Unsure && ready_) return hold(search, takes_over_from_);
     if (life == Life::Unsure) return answer(search, LookUp::Answer::Unreachable);
     search->result.fed = life == Life::Alive;
@@ -107,12 +108,31 @@ void RedisLog::reclaim(const SearchPtr& search) {
       });
 }
 
-void RedisLog::ask_if_alive(const std::string& owner, std::function<void(Life)> done) {
-  link_.send({"EXISTS", replica_key(owner)}, [this, done = std::move(done)](const redis::Reply* reply) {
-    if (reply == nullptr || !reply->is(redis::Reply::Kind::Integer)) return done(Life::Unsure);
-    if (reply->integer != 0) return done(Life::Alive);
-    done(loop_.now_ms() < takes_over_from_ ? Life::Unsure : Life::Gone);
-  });
+/// Ours by Redis's word, and yet nobody here feeds it or is about to: the reply that said so was lost.
+bool RedisLog::is_left(const std::string& name, const std::string& owner) {
+  if (owner != options_.replica || claims_.count(name) != 0) return false;
+  const auto named = by_name_.find(name);
+  const Entry* entry = named == by_name_.end() ? nullptr : find(named->second);
+  return entry == nullptr || !fed_here(*entry);
+}
+
+/// Of such a name: whoever comes may have it.
+void RedisLog::give_up(const std::string& name) {
+  if (ready_ && is_left(name, options_.replica)) run(Script::GiveUp, name, {options_.replica}, {});
+}
+
+void RedisLog::ask_if_alive(const std::string& name, const std::string& owner, std::function<void(Life)> done) {
+  if (is_left(name, owner)) return done(Life::Gone);
+  link_.send({"EXISTS", replica_key(owner)},
+             [this, sent = loop_.now_ms(), done = std::move(done)](const redis::Reply* reply) {
+               if (reply == nullptr || !reply->is(redis::Reply::Kind::Integer)) return done(Life::Unsure);
+               if (reply->integer != 0) return done(Life::Alive);
+               // The server was held up: leases have run out that nobody could renew.
+               const TimeMs now = loop_.now_ms();
+               if (now - sent > options_.lease_ms / 3)
+                 takes_over_from_ = std::max(takes_over_from_, now + options_.lease_ms);
+               done(now < takes_over_from_ ? Life::Unsure : Life::Gone);
+             });
 }
 
 // Reading.
@@ -207,6 +227,7 @@ void RedisLog::tail_entry(const std::string& key, const redis::Reply& reply) {
   Entry* entry = named == by_name_.end() ? nullptr : find(named->second);
   if (entry == nullptr || fed_here(*entry)) return tail_.unwatch(key);
   const StreamId id = named->second;
+  entry->news = true;
   const auto read = read_entry(reply);
   // Another replica has taken it over: who reads comes back and is told of the new epoch.
   if (!read || read->id.epoch != entry->epoch) return lose(id);
@@ -233,7 +254,7 @@ void RedisLog::take_over(StreamId stream, Taken done) {
       done(std::nullopt);
     };
     if (entry == nullptr || entry->role != Role::Read || entry->ended || !ready_) return failed();
-    ask_if_alive(entry->owner, [this, stream, failed, done](Life life) {
+    ask_if_alive(entry->name, entry->owner, [this, stream, failed, done](Life life) {
       Entry* now = find(stream);
       if (now == nullptr || life != Life::Gone || !ready_) return failed();
       take(stream, *now, [failed, done](std::optional<Term> term) {
@@ -250,7 +271,8 @@ void RedisLog::take(StreamId stream, Entry& entry, Taken done) {
   run(Script::Take, entry.name,
       {entry.owner, entry.terms.back().epoch, options_.replica, next_epoch, terms_text(entry.terms), running_ttl(),
        EntryId{entry.epoch, EntryId::kEnd}.text()},
-      [this, stream, done = std::move(done)](const redis::Reply* reply) {
+      [this, stream, name = entry.name, done = std::move(done)](const redis::Reply* reply) {
+        if (reply == nullptr) unanswered_.push_back(name);
         if (reply == nullptr || find(stream) == nullptr || !reply->is(redis::Reply::Kind::Text)) {
           return done(std::nullopt);
         }
@@ -290,9 +312,10 @@ void RedisLog::wish(StreamId stream, std::string_view what) {
 void RedisLog::take_wish(const redis::Reply& reply) {
   if (reply.items.size() != 2 || reply.items[1].items.size() != 2 || events_ == nullptr) return;
   const std::string& what = reply.items[1].items[0].text;
-  const auto named = by_name_.find(reply.items[1].items[1].text);
+  const std::string& name = reply.items[1].items[1].text;
+  const auto named = by_name_.find(name);
   Entry* entry = named == by_name_.end() ? nullptr : find(named->second);
-  if (entry == nullptr || !fed_here(*entry)) return;
+  if (entry == nullptr || !fed_here(*entry)) return give_up(name);
   if (what == kStop) events_->stop_asked(named->second);
   if (what == kKeepFed) events_->wanted(named->second);
 }
@@ -302,23 +325,32 @@ bool RedisLog::waits_for(const Entry& entry, const std::string& owner) {
   return entry.role == Role::Read && entry.told && entry.fed && !entry.ended && entry.owner == owner;
 }
 
-/// Streams that are read here: those whose replica is gone are given up, so that who reads comes back and has them
-/// taken over; those that nobody reads are forgotten.
+/// Streams that are read here: those whose replica is gone, or has them no more, are given up, so that who reads comes
+/// back and has them taken over; those that nobody reads are forgotten.
 void RedisLog::look_after() {
   std::vector<StreamId> unread;
   std::vector<std::string> owners;
   const TimeMs now = loop_.now_ms();
-  for (const auto& [id, entry] : entries_) {
+  for (auto& [id, entry] : entries_) {
     if (entry.role != Role::Read || !entry.told) continue;
     if (entry.followers == 0 && now - entry.left_at >= options_.unread_ms) {
       unread.push_back(id);
-    } else if (waits_for(entry, entry.owner) && std::find(owners.begin(), owners.end(), entry.owner) == owners.end()) {
-      owners.push_back(entry.owner);
+      continue;
     }
+    if (!waits_for(entry, entry.owner) || std::exchange(entry.news, false)) continue;
+    if (std::find(owners.begin(), owners.end(), entry.owner) == owners.end()) owners.push_back(entry.owner);
+    link_.send({"HGET", stream_key(entry.name), "owner"},
+               [this, id = id, owner = entry.owner](const redis::Reply* reply) {
+                 if (reply == nullptr || reply->is(redis::Reply::Kind::Error) || reply->text == owner) return;
+                 // Redis has come back empty: its replica is about to write it.
+                 if (reply->is(redis::Reply::Kind::Null) && loop_.now_ms() < takes_over_from_) return;
+                 const Entry* silent = find(id);
+                 if (silent != nullptr && waits_for(*silent, owner)) lose(id);
+               });
   }
   for (const StreamId id : unread) lose(id);
   for (const std::string& owner : owners) {
-    ask_if_alive(owner, [this, owner](Life life) {
+    ask_if_alive({}, owner, [this, owner](Life life) {
       if (life != Life::Gone) return;
       std::vector<StreamId> left;
       for (const auto& [id, entry] : entries_) {

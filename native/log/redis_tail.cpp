@@ -9,6 +9,9 @@ namespace {
 constexpr std::string_view kAtOnce = "256";  // entries of one stream in one reply
 constexpr TimeMs kInterruptAgainMs = 2;
 constexpr TimeMs kAfterErrorMs = 250;
+// Each command names all streams: with many of them, some of what comes is waited for and read together.
+constexpr std::size_t kManyStreams = 16;
+constexpr TimeMs kGatherMs = 5;
 
 redis::LinkOptions link_options(std::string client_name) {
   redis::LinkOptions options;
@@ -74,7 +77,8 @@ void RedisTail::take(const redis::Reply* reply) {
       entry_(key, entry);
     }
   }
-  read();
+  if (after_.size() < kManyStreams) return read();
+  again_.set(loop_.now_ms() + kGatherMs, [this] { read(); });
 }
 
 /// The command may not have reached the server yet: then there is nothing to interrupt, and it is tried again.

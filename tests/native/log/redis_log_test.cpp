@@ -272,3 +272,78 @@ TEST_CASE("a replica that leaves hands over what it has written and its lease") 
   CHECK(all.events() == "1");
   CHECK_FALSE((*a)->reachable());
 }
+
+TEST_CASE("a process that was held up longer than its lease shows nothing before Redis has said whose the stream is") {
+  if (!testing::RedisServer::available()) return;
+  Replicas all;
+  const auto a = all.replica();
+  const StreamId fed = *(*a)->open_shared("abc", kClaim, "");
+  const bool taken = GENERATE(true, false);
+  CAPTURE(taken);
+  // Another process, on a loop of its own: this one's does not turn meanwhile.
+  loop::Loop other_loop;
+  RedisLogOptions options = all.defaults;
+  options.replica = "0b";
+  RedisLog b(other_loop, nullptr, options, all.logger);
+  all.append(*a, fed, 2);
+  all.until([&] { return all.events() == "2"; });
+  std::optional<std::optional<Term>> term;
+  const auto look = [&] {
+    std::optional<LookUp> found;
+    b.look_up("abc", std::nullopt, [&found](LookUp result) { found = std::move(result); });
+    REQUIRE(testing::run_until(other_loop, [&] { return found.has_value(); }));
+    return *found;
+  };
+  LookUp found;
+  REQUIRE(testing::run_until(other_loop, [&] { return !(found = look()).fed && found.answer == Answer::Here; }));
+  if (taken) {
+    b.take_over(found.stream, [&term](std::optional<Term> result) { term = std::move(result); });
+    REQUIRE(testing::run_until(other_loop, [&] { return term.has_value(); }));
+    REQUIRE(*term);
+  }
+  REQUIRE((*a)->append(fed, 2, Replicas::text(2)) == Append::Done);
+  bool shown = false;
+  all.until([&] {
+    shown |= read_all(**a, fed) == Replicas::texts(0, 3);
+    return shown || !a->lost_streams.empty();
+  });
+  CHECK(shown != taken);
+}
+
+TEST_CASE("a name that became this process's without its knowing is free") {
+  if (!testing::RedisServer::available()) return;
+  Replicas all;
+  const auto a = all.replica();
+  const auto b = all.replica();
+  const std::string owner = std::string(31, '0') + "a";
+  // As when the connection is lost between a script and its reply.
+  SECTION("claimed") {
+    all.server.run({"HSET", "tidemark:{abc}:stream", "owner", owner, "epoch", "7", "digest", "d"});
+    CHECK(all.look_up(*b, kClaim).answer == Answer::Claimed);
+    const bool here = GENERATE(true, false);
+    if (here) {
+      CHECK(all.look_up(*a, kClaim).answer == Answer::Yours);
+    } else {
+      all.server.run({"XADD", "tidemark:replica:" + owner + ":asked", "*", "stop", "abc"});
+      all.until([&] { return all.look_up(*b, kClaim).answer == Answer::Yours; });
+    }
+  }
+  SECTION("taken over") {
+    all.server.run({"HSET", "tidemark:{abc}:stream", "owner", owner, "epoch", "7", "digest", "d", "terms", "6:0 7:1"});
+    all.server.run({"XADD", "tidemark:{abc}:events", "6-0", "e", "one"});
+    const LookUp at_b = all.reads(*b, 1);
+    CHECK(at_b.fed);
+    const bool here = GENERATE(true, false);
+    if (here) {
+      const LookUp at_a = all.reads(*a, 1);
+      CHECK_FALSE(at_a.fed);
+      const auto term = all.take_over(*a, at_a.stream);
+      REQUIRE(term);
+      CHECK(term->epoch == "8");
+    } else {
+      (*b)->keep_fed(at_b.stream);
+      all.until([&] { return !b->lost_streams.empty(); });
+      CHECK_FALSE(all.reads(*b, 1).fed);
+    }
+  }
+}
