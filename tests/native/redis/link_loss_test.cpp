@@ -1,4 +1,5 @@
 // How a link is lost, who is told what, and how it comes back.
+#include <future>
 #include <memory>
 #include <string>
 #include <thread>
@@ -118,6 +119,14 @@ TEST_CASE("a reply is waited for without end where that is wanted, and time with
     REQUIRE(run_until(link.loop, [&] { return link.loop.now_ms() >= later; }));
     CHECK(link.ask({"PING"}) == "+PONG");
   }
+  SECTION("while replies come one by one") {
+    link.options.reply_timeout_ms = 250;
+    link.come_up();
+    link.told();
+    for (int i = 0; i < 3; ++i) link.send({"BLPOP", "queue", "0.12"});
+    REQUIRE(run_until(link.loop, [&] { return link.link->waiting() == 0; }));
+    CHECK(link.told() == "null;null;null;");
+  }
   SECTION("while this process is held up, and the reply is there") {
     link.options.reply_timeout_ms = 60;
     link.come_up();
@@ -127,6 +136,7 @@ TEST_CASE("a reply is waited for without end where that is wanted, and time with
     const TimeMs overdue = link.loop.now_ms() + 61;
     while (server.run({"GET", "a"}) != "1" || link.loop.now_ms() < overdue) {
     }
+    link.loop.post([] {});  // a turn of something else, at the end of which the time is over
     REQUIRE(run_until(link.loop, [&] { return !link.events.empty(); }));
     CHECK(link.told() == "+OK;");
   }
@@ -311,6 +321,12 @@ TEST_CASE("a peer that is no Redis server") {
   RawListener listener;
   RunningLink link(listener.port());
   const std::string greeting = "CLIENT\r\n$7\r\nSETNAME";
+  const auto accept_and_greet = [&] {
+    RawSocket socket = listener.accept();
+    socket.receive_through("INFO\r\n$6\r\nserver\r\n");
+    socket.send("+OK\r\n+PONG\r\n:1\r\n$12\r\nrun_id:abc\r\n\r\n");
+    return socket;
+  };
   SECTION("it says nothing") {
     link.options.connect_timeout_ms = 50;
     link.begin();
@@ -368,9 +384,7 @@ TEST_CASE("a peer that is no Redis server") {
   SECTION("it answers what nobody asked") {
     link.begin();
     std::thread peer([&] {
-      RawSocket socket = listener.accept();
-      socket.receive_through("INFO\r\n$6\r\nserver\r\n");
-      socket.send("+OK\r\n+PONG\r\n:1\r\n$12\r\nrun_id:abc\r\n\r\n");
+      RawSocket socket = accept_and_greet();
       socket.send("+OK\r\n");
       socket.receive_all();
     });
@@ -378,5 +392,41 @@ TEST_CASE("a peer that is no Redis server") {
     peer.join();
     CHECK(link.told() == "up;down;");
     CHECK(link.reasons[0] == "a reply that nothing was sent for");
+  }
+  SECTION("it is gone after an answer: that one counts") {
+    link.begin();
+    std::promise<void> sent;
+    std::thread peer([&] {
+      RawSocket socket = accept_and_greet();
+      socket.receive_through("first\r\n");
+      socket.send("+OK\r\n");
+      socket.reset();
+      sent.set_value();
+    });
+    link.come_up();
+    link.send({"first"});
+    CHECK(link.link->flush());
+    sent.get_future().wait();
+    link.send({"second"});
+    CHECK_FALSE(link.link->flush());
+    link.go_down();
+    peer.join();
+    CHECK(link.told() == "up;+OK;lost;down;");
+  }
+  SECTION("it sees an orderly end when the link is closed, though it had answered") {
+    link.begin();
+    bool was_reset = true;
+    std::thread peer([&] {
+      RawSocket socket = accept_and_greet();
+      socket.receive_through("first\r\n");
+      socket.send("+OK\r\n");
+      socket.receive_all();
+      was_reset = socket.was_reset();
+    });
+    link.come_up();
+    link.send({"first"});
+    link.link->close_after_sending(1000);
+    peer.join();
+    CHECK_FALSE(was_reset);
   }
 }
