@@ -119,14 +119,6 @@ TEST_CASE("a reply is waited for without end where that is wanted, and time with
     REQUIRE(run_until(link.loop, [&] { return link.loop.now_ms() >= later; }));
     CHECK(link.ask({"PING"}) == "+PONG");
   }
-  SECTION("while replies come one by one") {
-    link.options.reply_timeout_ms = 250;
-    link.come_up();
-    link.told();
-    for (int i = 0; i < 3; ++i) link.send({"BLPOP", "queue", "0.12"});
-    REQUIRE(run_until(link.loop, [&] { return link.link->waiting() == 0; }));
-    CHECK(link.told() == "null;null;null;");
-  }
   SECTION("while this process is held up, and the reply is there") {
     link.options.reply_timeout_ms = 60;
     link.come_up();
@@ -392,6 +384,31 @@ TEST_CASE("a peer that is no Redis server") {
     peer.join();
     CHECK(link.told() == "up;down;");
     CHECK(link.reasons[0] == "a reply that nothing was sent for");
+  }
+  SECTION("it answers one command and not the next: the time counts from the answer") {
+    link.options.reply_timeout_ms = 80;
+    link.begin();
+    std::promise<void> answered;
+    std::thread peer([&] {
+      RawSocket socket = accept_and_greet();
+      socket.receive_through("second\r\n");
+      socket.send("+OK\r\n");
+      answered.set_value();
+      socket.receive_all();
+    });
+    link.come_up();
+    link.send({"first"});
+    link.send({"second"});
+    link.link->flush();
+    const TimeMs sent = link.loop.now_ms();
+    answered.get_future().wait();
+    while (link.loop.now_ms() < sent + 40) {
+    }
+    const TimeMs heard = link.loop.now_ms();
+    link.go_down();
+    CHECK(link.told() == "up;+OK;lost;down;");
+    CHECK(link.loop.now_ms() >= heard + 80);
+    peer.join();
   }
   SECTION("it is gone after an answer: that one counts") {
     link.begin();
