@@ -167,7 +167,17 @@ void TlsTransport::became_ready(Needs which) {
   }
 }
 
+void TlsTransport::drop_waits() {
+  for (Wait* wait : {&reading_, &writing_}) {
+    // A callback may hold what is being closed: it ends with the turn.
+    if (wait->ready) {
+      socket_->loop().retire(std::make_shared<std::function<void()>>(std::exchange(wait->ready, nullptr)));
+    }
+  }
+}
+
 void TlsTransport::close() {
+  drop_waits();
   if (socket_->is_open() && SSL_is_init_finished(ssl_) == 1) {
     ERR_clear_error();
     SSL_shutdown(ssl_);  // sends the alert where it fits; the peer's is not waited for
@@ -175,6 +185,9 @@ void TlsTransport::close() {
   socket_->close();
 }
 
-void TlsTransport::reset() { socket_->reset(); }
+void TlsTransport::reset() {
+  drop_waits();
+  socket_->reset();
+}
 
 }  // namespace tidemark::tls

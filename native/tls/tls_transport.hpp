@@ -43,6 +43,7 @@ class TlsTransport final : public Transport {
   std::string reason(int ssl_error) const;
   void arm();
   void became_ready(Needs which);
+  void drop_waits();
 
   SSL* ssl_;
   std::unique_ptr<loop::Socket> socket_;

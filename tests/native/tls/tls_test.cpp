@@ -166,6 +166,36 @@ TEST_CASE("a certificate that nobody trusted signed is refused") {
   client.transport->close();
 }
 
+TEST_CASE("what waits for bytes that are there already is not called once the connection is closed") {
+  TlsServer server("good", false);
+  Client client("ca.pem");
+  REQUIRE(client.connect(server.port(), "localhost") == "");
+  const std::string text(TlsServer::kSize, 'x');
+  std::string received;
+  bool called = false;
+  std::function<void()> read = [&] {
+    const auto result = client.transport->read(client.loop.read_buffer(), 1000);
+    if (result.status != IoStatus::Done) return client.transport->wait_readable(read);
+    // The rest of the record is with OpenSSL.
+    client.transport->wait_readable([&] { called = true; });
+    client.transport->reset();
+    received = "some";
+  };
+  std::size_t sent = 0;
+  std::function<void()> write = [&] {
+    while (sent < text.size()) {
+      const auto result = client.transport->write(std::string_view(text).substr(sent));
+      if (result.status != IoStatus::Done) return client.transport->wait_writable(write);
+      sent += result.bytes;
+    }
+  };
+  client.transport->wait_readable(read);
+  write();
+  REQUIRE(run_until(client.loop, [&] { return !received.empty(); }));
+  tidemark::testing::run_ready(client.loop);
+  CHECK_FALSE(called);
+}
+
 TEST_CASE("a connection that ends without its closing alert has failed") {
   TlsServer server("good", false);
   Client client("ca.pem");
