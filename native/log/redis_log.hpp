@@ -171,6 +171,9 @@ class RedisLog final : public StreamLog, public SharedLog {
   void wish(StreamId stream, std::string_view what);
   void take_wish(const redis::Reply& reply);
   static bool waits_for(const Entry& entry, const std::string& owner);
+  std::string last_known(StreamId id, const Entry& entry) const;
+  void find_owner(StreamId id);
+  void found_owner(StreamId id, const std::string& owner, const std::vector<Term>& terms, bool alive);
   void look_after();
 
   loop::Loop& loop_;

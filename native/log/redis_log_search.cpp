@@ -229,8 +229,9 @@ void RedisLog::tail_entry(const std::string& key, const redis::Reply& reply) {
   const StreamId id = named->second;
   entry->news = true;
   const auto read = read_entry(reply);
-  // Another replica has taken it over: who reads comes back and is told of the new epoch.
-  if (!read || read->id.epoch != entry->epoch) return lose(id);
+  if (!read) return lose(id);
+  // Another replica has taken it over.
+  if (read->id.epoch != entry->epoch) return find_owner(id);
   if (take_in(id, *entry, *read) != Loaded::All) return lose(id);
   if (Entry* now = find(id); now != nullptr && now->ended) tail_.unwatch(key);
 }
@@ -250,7 +251,12 @@ void RedisLog::take_over(StreamId stream, Taken done) {
   post([this, stream, done = std::move(done)]() mutable {
     Entry* entry = find(stream);
     const auto failed = [this, stream, done] {
-      lose(stream);
+      const Entry* now = find(stream);
+      if (now != nullptr && now->followers > 0) {
+        find_owner(stream);
+      } else {
+        lose(stream);
+      }
       done(std::nullopt);
     };
     if (entry == nullptr || entry->role != Role::Read || entry->ended || !ready_) return failed();
@@ -277,22 +283,20 @@ void RedisLog::take(StreamId stream, Entry& entry, Taken done) {
           return done(std::nullopt);
         }
         // What was written after it had been read here.
-        const Seq known = memory_.next_seq(stream);
-        const std::string after =
-            known == 0 ? "-" : EntryId{find(stream)->epoch, static_cast<std::uint64_t>(known - 1)}.text();
-        load_rest(stream, after, [this, stream, terms = parse_terms(reply->text), done](Loaded loaded, const auto&) {
-          Entry* now = find(stream);
-          if (now == nullptr || loaded != Loaded::All || terms.empty() ||
-              terms.back().first != memory_.next_seq(stream)) {
-            return done(std::nullopt);
-          }
-          now->role = Role::Writing;
-          now->owner.clear();
-          now->terms = terms;
-          now->epoch = parse_epoch(terms.back().epoch).value_or(0);
-          now->sent = memory_.next_seq(stream);
-          done(terms.back());
-        });
+        load_rest(stream, last_known(stream, *find(stream)),
+                  [this, stream, terms = parse_terms(reply->text), done](Loaded loaded, const auto&) {
+                    Entry* now = find(stream);
+                    if (now == nullptr || loaded != Loaded::All || terms.empty() ||
+                        terms.back().first != memory_.next_seq(stream)) {
+                      return done(std::nullopt);
+                    }
+                    now->role = Role::Writing;
+                    now->owner.clear();
+                    now->terms = terms;
+                    now->epoch = parse_epoch(terms.back().epoch).value_or(0);
+                    now->sent = memory_.next_seq(stream);
+                    done(terms.back());
+                  });
       });
 }
 
@@ -325,8 +329,49 @@ bool RedisLog::waits_for(const Entry& entry, const std::string& owner) {
   return entry.role == Role::Read && entry.told && entry.fed && !entry.ended && entry.owner == owner;
 }
 
-/// Streams that are read here: those whose replica is gone, or has them no more, are given up, so that who reads comes
-/// back and has them taken over; those that nobody reads are forgotten.
+/// For load_rest(): all that is not here yet.
+std::string RedisLog::last_known(StreamId id, const Entry& entry) const {
+  const Seq next = memory_.next_seq(id);
+  return next == 0 ? "-" : EntryId{entry.epoch, static_cast<std::uint64_t>(next - 1)}.text();
+}
+
+/// Of a stream that is read here and whose replica does not feed it any more.
+void RedisLog::find_owner(StreamId id) {
+  Entry* entry = find(id);
+  if (entry == nullptr || !ready_) return;
+  tail_.unwatch(events_key(entry->name));
+  link_.send({"HGETALL", stream_key(entry->name)}, [this, id](const redis::Reply* reply) {
+    const Entry* now = find(id);
+    if (reply == nullptr || now == nullptr || fed_here(*now) || now->ended) return;
+    const std::string owner(field(reply->items, "owner"));
+    std::vector<Term> terms = parse_terms(field(reply->items, "terms"));
+    if (terms.empty()) return lose(id);
+    ask_if_alive(now->name, owner, [this, id, owner, terms = std::move(terms)](Life life) {
+      if (find(id) != nullptr && life != Life::Unsure) found_owner(id, owner, terms, life == Life::Alive);
+    });
+  });
+}
+
+void RedisLog::found_owner(StreamId id, const std::string& owner, const std::vector<Term>& terms, bool alive) {
+  Entry& entry = *find(id);
+  const std::string after = last_known(id, entry);
+  const bool moved = terms.size() != entry.terms.size() || alive;
+  entry.owner = owner;
+  entry.terms = terms;
+  entry.epoch = parse_epoch(terms.back().epoch).value_or(0);
+  entry.fed = alive;
+  if (moved && events_ != nullptr) events_->moved(id, terms);
+  load_rest(id, after, [this, id, alive](Loaded loaded, const std::string& last) {
+    Entry* now = find(id);
+    if (now == nullptr || now->ended) return;
+    if (loaded != Loaded::All) return lose(id);
+    if (alive) return tail_.watch(events_key(now->name), last);
+    if (now->followers == 0) return lose(id);
+    if (events_ != nullptr) events_->left(id);
+  });
+}
+
+/// Streams that are read here: those whose replica is gone, or has them no more, and those that nobody reads.
 void RedisLog::look_after() {
   std::vector<StreamId> unread;
   std::vector<std::string> owners;
@@ -345,7 +390,7 @@ void RedisLog::look_after() {
                  // Redis has come back empty: its replica is about to write it.
                  if (reply->is(redis::Reply::Kind::Null) && loop_.now_ms() < takes_over_from_) return;
                  const Entry* silent = find(id);
-                 if (silent != nullptr && waits_for(*silent, owner)) lose(id);
+                 if (silent != nullptr && waits_for(*silent, owner)) find_owner(id);
                });
   }
   for (const StreamId id : unread) lose(id);
@@ -356,7 +401,7 @@ void RedisLog::look_after() {
       for (const auto& [id, entry] : entries_) {
         if (waits_for(entry, owner)) left.push_back(id);
       }
-      for (const StreamId id : left) lose(id);
+      for (const StreamId id : left) find_owner(id);
     });
   }
   look_.set(now + options_.lease_ms / 2, [this] { look_after(); });

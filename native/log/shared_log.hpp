@@ -46,8 +46,12 @@ class SharedLogEvents {
  public:
   /// Another replica has ended the stream that is read here; its readers are told after this.
   virtual void ended_elsewhere(StreamId stream, const std::string& facts) = 0;
-  /// The stream is not the log's any more: another replica has taken it over, or the replica that fed it is gone, or
-  /// nobody has read it here for a while. Its readers' bodies are about to be cut; they come back and find it.
+  /// The replica that fed the stream that is read here is gone, and there are readers: it may be taken over.
+  virtual void left(StreamId stream) = 0;
+  /// Another replica feeds the stream that is read here, or was left() here, from now on.
+  virtual void moved(StreamId stream, const std::vector<Term>& terms) = 0;
+  /// The stream is not the log's any more: another replica has taken it over, or it is gone from the server, or nobody
+  /// has read it here for a while. Its readers' bodies are about to be cut; they come back and find it.
   virtual void lost(StreamId stream) = 0;
   /// Somebody wants the stream that is fed here to be stopped.
   virtual void stop_asked(StreamId stream) = 0;
@@ -67,8 +71,8 @@ class SharedLog {
   virtual void set_events(SharedLogEvents* events) = 0;
 
   using Found = std::function<void(LookUp)>;
-  /// Looks for a stream. Where nobody has it and `claim` is given, it is claimed: of all who ask at the same time one is
-  /// told Yours. `done` is called once, never from inside. A claim of a process that is gone is free.
+  /// Looks for a stream. Where nobody has it and `claim` is given, it is claimed: of all who ask at the same time one
+  /// is told Yours. `done` is called once, never from inside. A claim of a process that is gone is free.
   struct Claim {
     std::string epoch;   // drawn: of the stream's first term
     std::string digest;  // of the request, for whoever finds the claim
@@ -82,15 +86,16 @@ class SharedLog {
 
   /// Makes this process the one that feeds the stream. The new term where it worked: then all that was ever written can
   /// be read, nobody else can write any more, and append() goes on from next_seq(). Nullopt where another replica was
-  /// faster or is alive after all, or nobody can tell: the stream is lost() then.
+  /// faster or is alive after all, or nobody can tell: the stream is lost() then, or where it has readers moved(), or
+  /// left() once more.
   using Taken = std::function<void(std::optional<Term>)>;
   virtual void take_over(StreamId stream, Taken done) = 0;
 
   /// Passes the wish on to the replica that feeds the stream; ended_elsewhere() follows, or lost().
   virtual void ask_to_stop(StreamId stream) = 0;
 
-  /// Tells the replica that feeds the stream that it has readers here: it counts those for a while as its own. Said when
-  /// a reader comes, and again and again as long as there is one; it may get lost, and costs one small command.
+  /// Tells the replica that feeds the stream that it has readers here: it counts those for a while as its own. Said
+  /// when a reader comes, and again and again as long as there is one; it may get lost, and costs one small command.
   virtual void keep_fed(StreamId stream) = 0;
 
   /// The process is about to go: what was written is handed over and its streams are free to be taken at once. Blocks

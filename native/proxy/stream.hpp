@@ -74,9 +74,10 @@ struct Stream {
   std::optional<RunRequest> left;
 
   // Where replicas share the log.
-  bool fed_elsewhere = false;  // by another replica, until its end: it is read here and no more
-  bool being_taken = false;    // it is `left`, and the log has been asked to make it this replica's
-  TimeMs wanted_until = 0;     // it has readers at other replicas, as far as they have told
+  bool fed_elsewhere = false;         // by another replica, until its end: it is read here and no more
+  std::optional<RunRequest> standby;  // then: what it can be gone on with here, should that replica go
+  bool being_taken = false;           // it is `left`, and the log has been asked to make it this replica's
+  TimeMs wanted_until = 0;            // it has readers at other replicas, as far as they have told
   // Of those who wait for its end, or for somebody to feed it: called once when it has ended, was taken over or is
   // lost.
   std::vector<std::function<void()>> watchers;

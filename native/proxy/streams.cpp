@@ -113,7 +113,10 @@ void Streams::attach(const std::shared_ptr<downstream::Exchange>& exchange, cons
       take_over(stream, std::move(*stream->left), then);
     }
   }
-  if (stream->fed_elsewhere) keep_fed(*stream);
+  if (stream->fed_elsewhere) {
+    stand_by(*stream, *exchange, request);
+    keep_fed(*stream);
+  }
   if (stream->log) {
     deliver(stream, {exchange, std::move(point), true, false});
   } else {

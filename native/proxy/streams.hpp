@@ -52,6 +52,8 @@ class Streams final : public RunOwner, public log::SharedLogEvents {
   void gone(Stream& stream) override;
 
   void ended_elsewhere(log::StreamId id, const std::string& facts) override;
+  void left(log::StreamId id) override;
+  void moved(log::StreamId id, const std::vector<log::Term>& terms) override;
   void lost(log::StreamId id) override;
   void stop_asked(log::StreamId id) override;
   void wanted(log::StreamId id) override;
@@ -81,6 +83,8 @@ class Streams final : public RunOwner, public log::SharedLogEvents {
                          const ResumePoint& point, const RunRequest* request, std::function<void()> again);
   void take(const std::shared_ptr<Stream>& stream, StreamRun::Then then);
   void taken(const std::shared_ptr<Stream>& stream, std::optional<log::Term> term, StreamRun::Then then);
+  void go_on_reading(Stream& stream);
+  void stand_by(Stream& stream, const downstream::Exchange& exchange, const RunRequest* request);
   void lose(const std::shared_ptr<Stream>& stream);
   void tell_watchers(Stream& stream);
   void keep_fed(const Stream& stream);

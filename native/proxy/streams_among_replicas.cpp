@@ -55,7 +55,7 @@ std::shared_ptr<Stream> Streams::adopt(const Seeker& seeker, log::LookUp found) 
   if (found.ended) {
     stream->left.reset();
   } else if (found.fed) {
-    stream->left.reset();
+    stream->standby = std::exchange(stream->left, std::nullopt);
     stream->fed_elsewhere = true;
   }
   context_.registry.add(stream);
@@ -92,6 +92,7 @@ void Streams::taken(const std::shared_ptr<Stream>& stream, std::optional<log::Te
   stream->being_taken = false;
   // It may have been lost in the meantime.
   if (context_.registry.find(stream->principal, stream->id) != stream) return;
+  if (!term && context_.log.contains(*stream->log)) return go_on_reading(*stream);
   if (!term) return lose(stream);
   stream->terms.push_back(std::move(*term));
   ++context_.counters.taken_over;
@@ -102,6 +103,22 @@ void Streams::taken(const std::shared_ptr<Stream>& stream, std::optional<log::Te
   tell_watchers(*stream);
   // Who came for it may have left.
   reader_left(stream);
+}
+
+/// Another replica was faster, and there are readers here.
+void Streams::go_on_reading(Stream& stream) {
+  stream.standby = std::exchange(stream.left, std::nullopt);
+  stream.fed_elsewhere = true;
+  tell_watchers(stream);
+}
+
+/// Whoever reads a stream that another replica feeds lends what it takes to go on with it.
+void Streams::stand_by(Stream& stream, const downstream::Exchange& exchange, const RunRequest* request) {
+  if (request != nullptr) {
+    stream.standby = *request;
+  } else if (stream.standby && !stream.standby->head.method.empty()) {
+    lend_credentials(*stream.standby, exchange.head().headers, context_.config.client_tokens);
+  }
 }
 
 /// It is another replica's, or nobody's: what is known of it here is not true any more.
@@ -154,6 +171,7 @@ void Streams::ended_elsewhere(log::StreamId id, const std::string& facts) {
   const auto stream = context_.registry.find(id);
   if (!stream || !stream->fed_elsewhere) return;
   stream->fed_elsewhere = false;
+  stream->standby.reset();
   const auto told = from_facts(facts);
   stream->end = told && told->end ? *told->end
                                   : StreamEnd{session::EndState::Truncated, session::EndReason::Shutdown,
@@ -164,6 +182,20 @@ void Streams::ended_elsewhere(log::StreamId id, const std::string& facts) {
   }
   tell_watchers(*stream);
   arm_expiry();
+}
+
+/// Who reads it here need not come back for that.
+void Streams::left(log::StreamId id) {
+  const auto stream = context_.registry.find(id);
+  if (!stream || !stream->fed_elsewhere || context_.draining) return;
+  stream->fed_elsewhere = false;
+  stream->left = stream->standby ? std::exchange(stream->standby, std::nullopt) : RunRequest{};
+  take(stream, StreamRun::Then::GoOn);
+}
+
+void Streams::moved(log::StreamId id, const std::vector<log::Term>& terms) {
+  const auto stream = context_.registry.find(id);
+  if (stream && !stream->run) stream->terms = terms;
 }
 
 void Streams::lost(log::StreamId id) {

@@ -159,8 +159,9 @@ TEST_CASE("of two replicas that take a stream over one has it") {
   const auto c = all.replica();
   const StreamId fed = *(*a)->open_shared("abc", kClaim, "");
   all.append(*a, fed, 2);
-  CHECK_FALSE(all.take_over(*b, all.reads(*b, 2).stream));
-  CHECK(b->lost_streams.size() == 1);
+  const StreamId too_early = all.reads(*b, 2).stream;
+  CHECK_FALSE(all.take_over(*b, too_early));
+  CHECK(b->lost_streams == std::vector<StreamId>{too_early});
   a->kill();
   LookUp at_b;
   all.until([&] { return (at_b = all.look_up(*b)).answer == Answer::Here && !at_b.fed; });
@@ -208,7 +209,44 @@ TEST_CASE("a replica that has lost a stream without knowing can't write to it an
   all.reads(*a, count);
 }
 
-TEST_CASE("who reads a stream elsewhere is cut off when another replica has taken it over, or nobody feeds it") {
+TEST_CASE("who reads a stream elsewhere reads on when another replica has taken it over") {
+  if (!testing::RedisServer::available()) return;
+  Replicas all;
+  auto a = all.replica();
+  const auto b = all.replica();
+  const auto c = all.replica();
+  const StreamId fed = *(*a)->open_shared("abc", kClaim, "");
+  all.append(*a, fed, 2);
+  const LookUp at_b = all.reads(*b, 2);
+  const LookUp at_c = all.reads(*c, 2);
+  Counter reader;
+  (*b)->follow(at_b.stream, reader);
+  (*c)->follow(at_c.stream, reader);
+  a->kill();
+  all.until([&] { return !b->left_streams.empty() && !c->left_streams.empty(); });
+  CHECK(b->left_streams[0] == at_b.stream);
+  const auto term = all.take_over(*b, at_b.stream);
+  REQUIRE(term);
+  CHECK_FALSE(all.take_over(*c, at_c.stream));
+  all.append(*b, at_b.stream, 3);
+  all.until([&] { return (*c)->next_seq(at_c.stream) == 5; });
+  CHECK(read_all(**c, at_c.stream) == Replicas::texts(0, 5));
+  CHECK(c->moves == std::vector{std::pair(at_c.stream, std::string("1001"))});
+
+  b->kill();
+  all.until([&] { return c->left_streams.size() == 2; });
+  REQUIRE(all.take_over(*c, at_c.stream));
+  all.append(*c, at_c.stream, 1);
+  CHECK(b->lost_streams.empty());
+  CHECK(c->lost_streams.empty());
+  const auto d = all.replica();
+  const LookUp whole = all.reads(*d, 6);
+  CHECK(read_all(**d, whole.stream) == Replicas::texts(0, 6));
+  CHECK(whole.terms.size() == 3);
+  (*c)->unfollow(at_c.stream, reader);
+}
+
+TEST_CASE("who reads a stream that is gone from Redis is cut off") {
   if (!testing::RedisServer::available()) return;
   Replicas all;
   auto a = all.replica();
@@ -219,6 +257,7 @@ TEST_CASE("who reads a stream elsewhere is cut off when another replica has take
   Counter reader;
   (*b)->follow(found.stream, reader);
   a->kill();
+  all.server.run({"DEL", "tidemark:{abc}:stream", "tidemark:{abc}:events"});
   all.until([&] { return !b->lost_streams.empty(); });
   CHECK(b->lost_streams[0] == found.stream);
   CHECK_FALSE((*b)->contains(found.stream));
@@ -341,9 +380,12 @@ TEST_CASE("a name that became this process's without its knowing is free") {
       REQUIRE(term);
       CHECK(term->epoch == "8");
     } else {
+      Counter reader;
+      (*b)->follow(at_b.stream, reader);
       (*b)->keep_fed(at_b.stream);
-      all.until([&] { return !b->lost_streams.empty(); });
-      CHECK_FALSE(all.reads(*b, 1).fed);
+      all.until([&] { return !b->left_streams.empty(); });
+      CHECK(all.take_over(*b, at_b.stream));
+      (*b)->unfollow(at_b.stream, reader);
     }
   }
 }

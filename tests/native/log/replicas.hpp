@@ -33,11 +33,17 @@ class Replica final : public SharedLogEvents {
   void kill() { log_.reset(); }
 
   std::vector<StreamId> lost_streams;
+  std::vector<StreamId> left_streams;
+  std::vector<std::pair<StreamId, std::string>> moves;
   std::vector<StreamId> to_stop;
   std::vector<StreamId> wanted_streams;
   std::vector<std::pair<StreamId, std::string>> ended;
 
   void ended_elsewhere(StreamId stream, const std::string& facts) override { ended.emplace_back(stream, facts); }
+  void left(StreamId stream) override { left_streams.push_back(stream); }
+  void moved(StreamId stream, const std::vector<Term>& terms) override {
+    moves.emplace_back(stream, terms.back().epoch);
+  }
   void lost(StreamId stream) override { lost_streams.push_back(stream); }
   void stop_asked(StreamId stream) override { to_stop.push_back(stream); }
   void wanted(StreamId stream) override { wanted_streams.push_back(stream); }
