@@ -195,7 +195,11 @@ void Streams::left(log::StreamId id) {
 
 void Streams::moved(log::StreamId id, const std::vector<log::Term>& terms) {
   const auto stream = context_.registry.find(id);
-  if (stream && !stream->run) stream->terms = terms;
+  if (!stream || stream->run) return;
+  stream->terms = terms;
+  // That one has heard of no reader here, nor of a stop.
+  if (stream->readers > 0) keep_fed(*stream);
+  tell_watchers(*stream);
 }
 
 void Streams::lost(log::StreamId id) {

@@ -446,3 +446,38 @@ TEST_CASE("replicas: who reads elsewhere keeps a stream going that its own reade
   CHECK(ends_with(rest.body, kCompleteEnd));
   CHECK(text_of(followed + rest.body) == "word0 word1 word2 ");
 }
+
+TEST_CASE("replicas: they keep it going as well at the one that has taken it over") {
+  if (!RedisServer::available()) return;
+  Replicas replicas(3, kQuick + R"(,"disconnect":{"policy":"cancel","linger_seconds":60})", kPrefix);
+  replicas.upstream_answers({gated({chat_event("Twice a day the sea withdraws,"), "never"}),
+                             gated({chat_event(" and twice"), chat_event(" it returns."), chat_finish()})});
+  Begun begun = begin_at(replicas, 0);
+  std::vector<HttpClient> followers;
+  std::string followed[2];
+  for (const std::size_t i : {0u, 1u}) {
+    followers.push_back(replicas.connect(i + 1));
+    followers[i].request("GET", kPage, following());
+    CHECK(followers[i].read_head().status == 200);
+    read_up_to(followers[i], followed[i], "withdraws,\"");
+  }
+  replicas.kill(0);
+  for (const std::size_t i : {0u, 1u}) read_up_to(followers[i], followed[i], "twice\"");
+  const std::size_t taker =
+      replicas.connect(1).ask("GET", "/tidemark/metrics").body.find("tidemark_streams_taken_over_total 1\n") !=
+              std::string::npos
+          ? 1
+          : 2;
+  const std::size_t other = 3 - taker;
+  Begun another = begin_at(replicas, taker, kKey + "-2");
+  CHECK(replicas.connect(other).ask("DELETE", kPage + "-2").status == 200);
+  followers[taker - 1].reset();
+  HttpClient own = replicas.connect(taker);
+  CHECK(replicas.until([&] { return stream_page(own).at("readers") == 0; }));
+  replicas.release(3);
+  Reply rest;
+  followers[other - 1].read_body(rest);
+  CHECK(rest.complete);
+  CHECK(ends_with(rest.body, kCompleteEnd));
+  CHECK(text_of(followed[other - 1] + rest.body) == "Twice a day the sea withdraws, and twice it returns.");
+}
