@@ -7,20 +7,28 @@
 namespace tidemark::log {
 namespace {
 
-constexpr std::size_t kBatchBytes = 4096;             // events of one entry
-constexpr std::size_t kMostUnderWay = 4194304;        // beyond, a stream waits until Redis has caught up
-constexpr std::size_t kFewUnderWay = 1048576;         // below, those that wait go on
-constexpr std::string_view kMostEntries = "2097152";  // of a stream: more than its bytes allow it
+constexpr std::size_t kBatchBytes = 4096;                     // events of one entry
+constexpr std::size_t kMostUnderWay = 4194304;                // beyond, a stream waits until Redis has caught up
+constexpr std::size_t kFewUnderWay = 1048576;                 // below, those that wait go on
+constexpr std::uint64_t kLeastEvent = 16;                     // its id alone is longer
+constexpr std::size_t kMostInOneGo = std::size_t{128} << 20;  // one stream's facts may hold a request
 constexpr TimeMs kLeftBehindMs = 600000;  // a stream that nobody feeds any more is there for the log's ttl and this
 constexpr TimeMs kRetryFirstMs = 500;
 constexpr TimeMs kRetryMostMs = 30000;
 constexpr TimeMs kLastBytesMs = 1000;
+
+/// A stream may be read in one page.
+std::size_t most_in_a_reply(const Limits& limits) {
+  return std::max<std::size_t>(kMostInOneGo, static_cast<std::size_t>(limits.max_stream_bytes) * 2);
+}
 
 redis::LinkOptions link_options(const RedisLogOptions& options) {
   redis::LinkOptions link;
   link.client_name = "tidemark-" + options.replica;
   link.reply_timeout_ms = std::max<TimeMs>(options.lease_ms, 1000);
   link.retry_most_ms = std::max<TimeMs>(options.lease_ms / 4, link.retry_first_ms);
+  link.max_unsent_bytes = kMostInOneGo;
+  link.max_reply_bytes = most_in_a_reply(options.limits);
   return link;
 }
 
@@ -35,6 +43,7 @@ RedisLog::RedisLog(loop::Loop& loop, tls::ClientContext* tls, RedisLogOptions op
       logger_(logger),
       memory_(options_.limits),
       self_(std::make_shared<RedisLog*>(this)),
+      most_entries_(std::to_string(options_.limits.max_stream_bytes / kLeastEvent + 1)),
       retry_wait_(kRetryFirstMs),
       lease_(loop),
       refresh_(loop),
@@ -43,8 +52,8 @@ RedisLog::RedisLog(loop::Loop& loop, tls::ClientContext* tls, RedisLogOptions op
       look_(loop),
       link_(loop, tls, options_.endpoint, link_options(options_),
             {[this](const redis::ServerFacts& facts) { up(facts); }, [this](const std::string& why) { down(why); }}),
-      tail_(loop, tls, options_.endpoint, "tidemark-" + options_.replica + "-tail", link_,
-            [this](const std::string& key, const redis::Reply& entry) { tail_entry(key, entry); }) {
+      tail_(loop, tls, options_.endpoint, "tidemark-" + options_.replica + "-tail", most_in_a_reply(options_.limits),
+            link_, [this](const std::string& key, const redis::Reply& entry) { tail_entry(key, entry); }) {
   tail_.watch(asked_key(options_.replica), "0-0");
 }
 
@@ -315,7 +324,7 @@ void RedisLog::write_events(StreamId id, Entry& entry) {
       ends.push_back(command_buffer_.size());
     } while (entry.sent < next && command_buffer_.size() < kBatchBytes);
     const std::string entry_id = EntryId{entry.epoch, static_cast<std::uint64_t>(entry.sent - 1)}.text();
-    redis::Link::Command command{"XADD", key, "MAXLEN", "~", kMostEntries, entry_id};
+    redis::Link::Command command{"XADD", key, "MAXLEN", "~", most_entries_, entry_id};
     std::size_t at = 0;
     for (const std::size_t end : ends) {
       command.emplace_back("e");
@@ -359,22 +368,29 @@ void RedisLog::write_end(StreamId id, Entry& entry) {
 /// Writes what describes the stream, and asks how far its events are.
 void RedisLog::put(StreamId id, Entry& entry) {
   const std::uint64_t below = entry.epoch > 0 ? entry.epoch - 1 : 0;
+  const std::size_t size = kSharedEntryBytes + entry.facts.size();
+  under_way_ += size;
   run(Script::Put, entry.name,
       {options_.replica, entry.terms.back().epoch, entry.digest, terms_text(entry.terms), entry.facts, running_ttl(),
        EntryId{below, 1}.text()},
-      [this, id](const redis::Reply* reply) { put_done(id, reply); });
+      [this, id, size](const redis::Reply* reply) {
+        if (reply == nullptr) return;
+        under_way_ -= size;
+        put_done(id, *reply);
+        catch_up();
+      });
 }
 
-void RedisLog::put_done(StreamId id, const redis::Reply* reply) {
+void RedisLog::put_done(StreamId id, const redis::Reply& reply) {
   Entry* entry = find(id);
-  if (reply == nullptr || entry == nullptr) return;
-  if (reply->is(redis::Reply::Kind::Error)) return refused(id, reply->text);
-  if (reply->is(redis::Reply::Kind::Integer)) return lose(id);
+  if (entry == nullptr) return;
+  if (reply.is(redis::Reply::Kind::Error)) return refused(id, reply.text);
+  if (reply.is(redis::Reply::Kind::Integer)) return lose(id);
   if (std::exchange(refusing_, false)) retry_wait_ = kRetryFirstMs;
   if (std::exchange(entry->unsure, false)) see_later(id, *entry);
   if (entry->role != Role::Asking) return;
   Seq next = 0;
-  if (const auto last = parse_entry_id(reply->text)) {
+  if (const auto last = parse_entry_id(reply.text)) {
     if (last->seq == EntryId::kEnd) {
       entry->end_there = true;
       entry->role = Role::Writing;
@@ -387,7 +403,6 @@ void RedisLog::put_done(StreamId id, const redis::Reply* reply) {
   entry->sent = next;
   entry->role = Role::Writing;
   write(id, *entry);
-  catch_up();
 }
 
 void RedisLog::fall_behind(StreamId id, Entry& entry) {

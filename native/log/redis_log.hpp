@@ -146,7 +146,7 @@ class RedisLog final : public StreamLog, public SharedLog {
   void write_events(StreamId id, Entry& entry);
   void write_end(StreamId id, Entry& entry);
   void put(StreamId id, Entry& entry);
-  void put_done(StreamId id, const redis::Reply* reply);
+  void put_done(StreamId id, const redis::Reply& reply);
   void fall_behind(StreamId id, Entry& entry);
   void catch_up();
   bool catch_up_one();
@@ -189,7 +189,7 @@ class RedisLog final : public StreamLog, public SharedLog {
   std::vector<StreamId> unseen_;
   bool flush_deferred_ = false;
   std::deque<StreamId> behind_;
-  std::size_t under_way_ = 0;  // bytes of events sent and not acknowledged
+  std::size_t under_way_ = 0;  // bytes of events and facts, sent and not acknowledged
   std::vector<SearchPtr> held_;
   std::string command_buffer_;
 
@@ -197,10 +197,11 @@ class RedisLog final : public StreamLog, public SharedLog {
   bool tried_ = false;     // the first try to connect has come to something
   bool refusing_ = false;  // Redis is there and does not take what is written
   bool leaving_ = false;
-  std::string run_id_;          // of the server that was there last
-  TimeMs settled_at_ = 0;       // from then on a name that nobody has is free
-  TimeMs lease_sent_at_ = 0;    // when it was renewed
-  TimeMs takes_over_from_ = 0;  // from then on a lease that is not there has run out
+  std::string run_id_;              // of the server that was there last
+  TimeMs settled_at_ = 0;           // from then on a name that nobody has is free
+  TimeMs lease_sent_at_ = 0;        // when it was renewed
+  TimeMs takes_over_from_ = 0;      // from then on a lease that is not there has run out
+  const std::string most_entries_;  // of a stream
   TimeMs retry_wait_;
   std::array<std::string, kScripts> hashes_;
 

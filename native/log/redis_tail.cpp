@@ -6,29 +6,30 @@
 namespace tidemark::log {
 namespace {
 
-constexpr std::string_view kAtOnce = "256";  // entries of one stream in one reply
+constexpr std::string_view kAtOnce = "32";  // entries of one stream in one reply
 constexpr TimeMs kInterruptAgainMs = 2;
 constexpr TimeMs kAfterErrorMs = 250;
 // Each command names all streams: with many of them, some of what comes is waited for and read together.
 constexpr std::size_t kManyStreams = 16;
 constexpr TimeMs kGatherMs = 5;
 
-redis::LinkOptions link_options(std::string client_name) {
+redis::LinkOptions link_options(std::string client_name, std::size_t max_reply_bytes) {
   redis::LinkOptions options;
   options.client_name = std::move(client_name);
   options.reply_timeout_ms = 0;
+  options.max_reply_bytes = max_reply_bytes;
   return options;
 }
 
 }  // namespace
 
 RedisTail::RedisTail(loop::Loop& loop, tls::ClientContext* tls, const redis::Endpoint& endpoint,
-                     std::string client_name, redis::Link& commands, Entry entry)
+                     std::string client_name, std::size_t max_reply_bytes, redis::Link& commands, Entry entry)
     : loop_(loop),
       commands_(commands),
       entry_(std::move(entry)),
       again_(loop),
-      link_(loop, tls, endpoint, link_options(std::move(client_name)),
+      link_(loop, tls, endpoint, link_options(std::move(client_name), max_reply_bytes),
             {[this](const redis::ServerFacts& facts) {
                client_id_ = facts.client_id;
                read();

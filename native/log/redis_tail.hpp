@@ -20,7 +20,7 @@ class RedisTail {
   using Entry = std::function<void(const std::string& key, const redis::Reply& entry)>;
 
   RedisTail(loop::Loop& loop, tls::ClientContext* tls, const redis::Endpoint& endpoint, std::string client_name,
-            redis::Link& commands, Entry entry);
+            std::size_t max_reply_bytes, redis::Link& commands, Entry entry);
 
   /// Entries of `key` above the id `after`, from now on.
   void watch(const std::string& key, const std::string& after);

@@ -158,6 +158,24 @@ TEST_CASE("what is on its way to a Redis that does not read is bounded") {
   all.until([&] { return (*a)->reachable() && all.events() == "200"; });
 }
 
+TEST_CASE("facts may be as long as a request, and many of them long, without the connection being lost for it") {
+  if (!testing::RedisServer::available()) return;
+  testing::RedisServer::Options options;
+  Replicas all(options);
+  const auto a = all.replica();
+  const std::string request(34u << 20, 'r');
+  REQUIRE((*a)->open_shared("abc", kClaim, request));
+  const std::string long_one(2u << 20, 'f');
+  for (int i = 0; i < 20; ++i) REQUIRE((*a)->open_shared("d" + std::to_string(i), kClaim, long_one));
+  all.server.kill();
+  all.until([&] { return !(*a)->reachable(); });
+  all.server.start();
+  all.until([&] { return (*a)->reachable(); });
+  const auto b = all.replica();
+  CHECK(all.reads(*b, 0).facts == request);
+  CHECK(all.reads(*b, 0, "d19").facts == long_one);
+}
+
 TEST_CASE("a connection that is cut again and again costs nothing") {
   if (!testing::RedisServer::available()) return;
   Replicas all;
