@@ -7,6 +7,12 @@
 #include "native/proxy/stream_search.hpp"
 
 namespace tidemark::proxy {
+namespace {
+
+// Of a request in a log that replicas share: a longer one is continued only for who makes it again.
+constexpr std::size_t kMostShared = std::size_t{1} << 20;
+
+}  // namespace
 
 bool StreamRun::commit() {
   stream_.dialect = relay_.dialect();
@@ -32,7 +38,8 @@ std::string StreamRun::facts() const {
   const auto& upstreams = context_.config.upstreams;
   const bool continuable = std::any_of(upstreams.begin(), upstreams.end(),
                                        [](const config::Upstream& upstream) { return !upstream.continuation.empty(); });
-  return to_facts(stream_, continuable ? &request_ : nullptr, context_.config.principal_header);
+  const bool kept = continuable && (context_.shared == nullptr || request_.body.size() <= kMostShared);
+  return to_facts(stream_, kept ? &request_ : nullptr, context_.config.principal_header);
 }
 
 /// A further attempt counts, whoever looks at the stream later. Where there is no room for it the facts before stay.

@@ -362,15 +362,37 @@ TEST_CASE("replicas: what may not be continued ends truncated; a stop ends what 
   CHECK(nlohmann::json::parse(client.ask("DELETE", kPage + "1").body).at("state") == "stopped");
   CHECK(ends_with(client.ask("GET", kPage + "1", following()).body, kStoppedEnd));
   CHECK(stream_page(client, kKey + "0").at("state") == "running");
-  // Who reads when it is found out that nobody feeds the stream is cut, and comes back.
-  Reply followed;
-  CHECK(replicas.until([&] {
-    followed = replicas.connect(1).ask("GET", kPage + "0", following());
-    return followed.complete;
-  }));
+  const Reply followed = replicas.connect(1).ask("GET", kPage + "0", following());
+  CHECK(followed.complete);
   CHECK(text_of(followed.body).rfind("word0 ", 0) == 0);
   CHECK(ends_with(followed.body, ": tidemark end=truncated reason=shutdown\n\n"));
   CHECK(replicas.asked().size() == 2);
+}
+
+TEST_CASE("replicas: a long request is not kept, and its answer goes on for who makes it again") {
+  if (!RedisServer::available()) return;
+  Replicas replicas(2, kQuick, kPrefix);
+  replicas.upstream_answers({gated({chat_event("Twice a day the sea withdraws,"), "never"}),
+                             answer_with({chat_event(" and returns."), chat_finish()})});
+  const std::string body = R"({"model":"m","stream":true,"messages":[{"role":"user","content":")" +
+                           std::string(std::size_t{3} << 20, 'w') + R"("}]})";
+  HttpClient client = replicas.connect(0);
+  client.request("POST", kChatPath, with_key(), body);
+  replicas.release(1);
+  CHECK(client.read_head().status == 200);
+  std::string begun;
+  read_up_to(client, begun, "withdraws,\"");
+  replicas.kill(0);
+  const auto kept =
+      std::stoul(replicas.redis.run({"-n", "1", "EVAL",
+                                     "local sum = 0 for _, key in ipairs(redis.call('KEYS', '*:stream')) do "
+                                     "sum = sum + redis.call('HSTRLEN', key, 'facts') end return sum",
+                                     "0"}));
+  CHECK(kept > 0);
+  CHECK(kept < 10000);
+  const Reply reply = replicas.connect(1).ask("POST", kChatPath, with_key(kKey, {{"X-Resume-Seq", "0"}}), body);
+  CHECK(text_of(reply.body) == " and returns.");
+  CHECK(ends_with(reply.body, kCompleteEnd));
 }
 
 TEST_CASE("replicas: one that is told to go leaves its streams, and the next one goes on with them") {
