@@ -85,7 +85,7 @@ redis.call('XSETID', KEYS[2], ARGV[7])
 local last = redis.call('XREVRANGE', KEYS[2], '+', '-', 'COUNT', 1)
 local first = 0
 if last[1] then first = tonumber(string.match(last[1][1], '%-(%d+)$')) + 1 end
-local terms = string.format('%s %s:%.0f', ARGV[5], ARGV[4], first)
+local terms = string.format('%s %s:%.0f%s', ARGV[5], ARGV[4], first, ARGV[8])
 redis.call('HSET', KEYS[1], 'owner', ARGV[3], 'epoch', ARGV[4], 'terms', terms)
 redis.call('PEXPIRE', KEYS[1], ARGV[6])
 redis.call('PEXPIRE', KEYS[2], ARGV[6])
@@ -150,6 +150,7 @@ std::string terms_text(const std::vector<Term>& terms) {
   for (const Term& term : terms) {
     if (!out.empty()) out += ' ';
     out.append(term.epoch).append(":").append(std::to_string(term.first));
+    if (!term.sure) out.append(kUnsure);
   }
   return out;
 }
@@ -161,9 +162,13 @@ std::vector<Term> parse_terms(std::string_view text) {
     text.remove_prefix(std::min(one.size() + 1, text.size()));
     const std::size_t colon = one.find(':');
     if (colon == std::string_view::npos) return {};
-    const auto first = parse_number<Seq>(one.substr(colon + 1));
-    if (!first || !parse_epoch(one.substr(0, colon))) return {};
-    terms.push_back({std::string(one.substr(0, colon)), *first});
+    const std::string_view epoch = one.substr(0, colon);
+    std::string_view number = one.substr(colon + 1);
+    const std::size_t mark = number.find(kUnsure);
+    number = number.substr(0, mark);
+    const auto first = parse_number<Seq>(number);
+    if (!first || !parse_epoch(epoch)) return {};
+    terms.push_back({std::string(epoch), *first, mark == std::string_view::npos});
   }
   return terms;
 }

@@ -44,8 +44,10 @@ struct LogEntry {
 /// Nullopt where it is no entry of ours. Refers to the reply.
 std::optional<LogEntry> read_entry(const redis::Reply& reply);
 
-/// `EPOCH:FIRST`, one after another, with blanks between.
+/// `EPOCH:FIRST`, one after another, with blanks between; `EPOCH:FIRST:unsure` for one that is not.
 std::string terms_text(const std::vector<Term>& terms);
+/// Of a term that is not sure.
+inline constexpr std::string_view kUnsure = ":unsure";
 std::vector<Term> parse_terms(std::string_view text);
 
 /// Each runs as a whole or not at all, and touches the keys of one stream: KEYS[1] is stream_key(), KEYS[2]
@@ -59,8 +61,8 @@ enum class Script : std::uint8_t {
   Put,      // owner, epoch, digest, terms, facts, ttl, id below all of its events: the last entry's id, empty where
             // there is none, or -1 where another replica has it
   End,      // epoch, facts, ttl, id of the end: 1, or -1 where another replica has it
-  Take,     // owner before, epoch before, owner, epoch, terms before, ttl, id of the end of the epoch before: the new
-            // terms, or nothing where it belongs to another replica or has ended
+  Take,     // owner before, epoch before, owner, epoch, terms before, ttl, id of the end of the epoch before, what
+            // follows the new term's number: the new terms, or nothing where it belongs to another replica or has ended
 };
 inline constexpr std::size_t kScripts = 7;
 std::string_view source(Script script);

@@ -89,6 +89,7 @@ void RedisLog::up(const redis::ServerFacts& facts) {
   if (other_server) settled_at_ = first ? old_enough_at(options_.lease_ms / 2) : now + options_.lease_ms / 2;
   // Others have been without it as long as this replica was; its uptime is in whole seconds.
   takes_over_from_ = first ? old_enough_at(options_.lease_ms + 1000) : now + options_.lease_ms;
+  there_since_ = first ? now - facts.uptime_ms : now;
   if (other_server) {
     for (auto& [id, entry] : entries_) entry.end_there = false;
   }

@@ -199,6 +199,7 @@ class RedisLog final : public StreamLog, public SharedLog {
   bool leaving_ = false;
   std::string run_id_;              // of the server that was there last
   TimeMs settled_at_ = 0;           // from then on a name that nobody has is free
+  TimeMs there_since_ = 0;          // so long the server has been there, as far as this process can tell
   TimeMs lease_sent_at_ = 0;        // when it was renewed
   TimeMs takes_over_from_ = 0;      // from then on a lease that is not there has run out
   const std::string most_entries_;  // of a stream

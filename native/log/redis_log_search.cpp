@@ -274,9 +274,10 @@ void RedisLog::take_over(StreamId stream, Taken done) {
 /// Precondition: its owner is gone.
 void RedisLog::take(StreamId stream, Entry& entry, Taken done) {
   const std::string next_epoch = std::to_string(entry.epoch + 1);
+  const bool sure = loop_.now_ms() - there_since_ >= 2 * options_.lease_ms;
   run(Script::Take, entry.name,
       {entry.owner, entry.terms.back().epoch, options_.replica, next_epoch, terms_text(entry.terms), running_ttl(),
-       EntryId{entry.epoch, EntryId::kEnd}.text()},
+       EntryId{entry.epoch, EntryId::kEnd}.text(), sure ? std::string_view() : kUnsure},
       [this, stream, name = entry.name, done = std::move(done)](const redis::Reply* reply) {
         if (reply == nullptr) unanswered_.push_back(name);
         if (reply == nullptr || find(stream) == nullptr || !reply->is(redis::Reply::Kind::Text)) {

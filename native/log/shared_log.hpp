@@ -17,6 +17,9 @@ namespace tidemark::log {
 struct Term {
   std::string epoch;
   Seq first = 0;
+  /// Nothing that the producers before had shown is missing in the log, as far as can be told: when it was taken over
+  /// the server had been there for long enough.
+  bool sure = true;
 };
 
 struct LookUp {

@@ -37,7 +37,7 @@ std::string draw_epoch() {
   return spell("abcdefghijkmnpqrstuvwxyz23456789", 31, bytes.data(), bytes.size());
 }
 
-std::string draw_number_epoch() { return std::to_string(draw_seed() >> 24); }
+std::string draw_number_epoch() { return std::to_string((draw_seed() >> 24) | 1); }  // never 0
 
 std::uint64_t draw_seed() {
   const auto bytes = draw<sizeof(std::uint64_t)>();

@@ -37,11 +37,13 @@ seam::Tail tail_of(const log::StreamLog& log, log::StreamId stream, log::Offset 
 }
 
 /// What a term wrote beyond the beginning of the next was never a part of this stream.
-bool holds(const ResumePoint& point, const std::vector<log::Term>& terms) {
+bool holds(const std::string& epoch, bool of_the_event, seam::Seq watermark, const std::vector<log::Term>& terms) {
   const auto term =
-      std::find_if(terms.begin(), terms.end(), [&point](const log::Term& one) { return one.epoch == point.epoch; });
+      std::find_if(terms.begin(), terms.end(), [&epoch](const log::Term& one) { return one.epoch == epoch; });
   if (term == terms.end()) return false;
-  return std::next(term) == terms.end() || point.watermark < std::next(term)->first;
+  return std::all_of(std::next(term), terms.end(), [of_the_event, watermark](const log::Term& later) {
+    return watermark < later.first || (later.sure && !of_the_event);
+  });
 }
 
 }  // namespace
@@ -56,10 +58,12 @@ Result<ResumePoint, ResumeError> read_resume_point(const ResumeFields& fields) {
     if (!watermark) return ResumeError::Invalid;
     point.watermark = *watermark;
     point.asked = true;
+    const auto id = seam::parse_event_id(fields.last_event_id);
+    if (id && id->seq == point.watermark) point.id_epoch = id->epoch;
   } else if (!fields.last_event_id.empty()) {
     if (const auto id = seam::parse_event_id(fields.last_event_id)) {
       point.watermark = id->seq;
-      if (point.epoch.empty()) point.epoch = id->epoch;
+      point.id_epoch = id->epoch;
     } else if (const auto watermark = seam::parse_watermark(fields.last_event_id)) {
       point.watermark = *watermark;
     } else {
@@ -73,7 +77,8 @@ Result<ResumePoint, ResumeError> read_resume_point(const ResumeFields& fields) {
 Result<log::Offset, ResumeError> locate(const ResumePoint& point, const log::StreamLog& log, log::StreamId stream,
                                         const std::vector<log::Term>& terms, dialect::Dialect dialect) {
   if (!log.contains(stream)) return ResumeError::Expired;
-  if (!point.epoch.empty() && !holds(point, terms)) return ResumeError::Mismatch;
+  if (!point.epoch.empty() && !holds(point.epoch, false, point.watermark, terms)) return ResumeError::Mismatch;
+  if (!point.id_epoch.empty() && !holds(point.id_epoch, true, point.watermark, terms)) return ResumeError::Mismatch;
   const auto offset = log.offset_above(stream, point.watermark);
   if (!offset) return ResumeError::Ahead;
   if (!point.tail_fingerprint.empty() || !point.received_length.empty()) {

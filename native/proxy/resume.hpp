@@ -33,19 +33,21 @@ struct ResumeFields {
 
 struct ResumePoint {
   seam::Seq watermark = seam::kNothing;
-  bool asked = false;  // a watermark was given at all
-  std::string epoch;   // empty: not said
+  bool asked = false;    // a watermark was given at all
+  std::string epoch;     // Tidemark-Epoch; empty: not said
+  std::string id_epoch;  // of the watermark's own event, by its id; empty: not said
   std::string tail_fingerprint;
   std::string received_length;
 };
 
-/// X-Resume-Seq comes before Last-Event-ID; an epoch in the latter counts where Tidemark-Epoch is absent.
+/// X-Resume-Seq comes before Last-Event-ID, whose epoch counts where it names the same event.
 Result<ResumePoint, ResumeError> read_resume_point(const ResumeFields& fields);
 
-/// Where the reader goes on. An epoch that was given must be a term's, and the watermark's event one that this term or
-/// one before it has. Precondition: `terms` is not empty. A fingerprint or length that was given is checked against the
-/// answer text in the log up to the watermark: cost is linear in that part of the log, and nothing where neither was
-/// given.
+/// Where the reader goes on. The epoch of an id must be a term's, and the watermark's event one that this term or one
+/// before it has. So must one that was given by itself, but for terms that are sure: a response may have begun before
+/// they did, and brought their events under the epoch that its head names. Precondition: `terms` is not empty. A
+/// fingerprint or length that was given is checked against the answer text in the log up to the watermark: cost is
+/// linear in that part of the log, and nothing where neither was given.
 Result<log::Offset, ResumeError> locate(const ResumePoint& point, const log::StreamLog& log, log::StreamId stream,
                                         const std::vector<log::Term>& terms, dialect::Dialect dialect);
 

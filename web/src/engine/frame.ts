@@ -235,7 +235,11 @@ export class FrameReader {
           const tailFingerprint = string(words[at + 8]!);
           if (flags & 1) headers["X-Resume-Seq"] = String(resumeSeq);
           if (flags & 4) headers["X-Tail-Fingerprint"] = tailFingerprint;
-          if (epoch !== "") headers["Tidemark-Epoch"] = epoch;
+          if (epoch !== "") {
+            headers["Tidemark-Epoch"] = epoch;
+            // The event's own epoch, which may be a later one than the response's.
+            if (resumeSeq >= 0) headers["Last-Event-ID"] = `${epoch}-${resumeSeq}`;
+          }
           if (lastEventId !== "") headers["Last-Event-ID"] = lastEventId;
           actions.push({
             type: "connect",
