@@ -71,13 +71,13 @@ struct Stream {
   std::int64_t created_unix_ms = 0;
   std::unique_ptr<StreamRun> run;  // the upstream leg, until the stream has ended
   // Another process has left it before its end: nobody feeds it until somebody comes for it.
-  std::optional<RunRequest> left;
+  std::unique_ptr<RunRequest> left;
 
   // Where replicas share the log.
-  bool fed_elsewhere = false;         // by another replica, until its end: it is read here and no more
-  std::optional<RunRequest> standby;  // then: what it can be gone on with here, should that replica go
-  bool being_taken = false;           // it is `left`, and the log has been asked to make it this replica's
-  TimeMs wanted_until = 0;            // it has readers at other replicas, as far as they have told
+  bool fed_elsewhere = false;           // by another replica, until its end: it is read here and no more
+  std::unique_ptr<RunRequest> standby;  // then: what it can be gone on with here, should that replica go
+  bool being_taken = false;             // it is `left`, and the log has been asked to make it this replica's
+  TimeMs wanted_until = 0;              // it has readers at other replicas, as far as they have told
   // Of those who wait for its end, or for somebody to feed it: called once when it has ended, was taken over or is
   // lost.
   std::vector<std::function<void()>> watchers;

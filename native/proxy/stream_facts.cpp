@@ -144,7 +144,7 @@ std::shared_ptr<Stream> from_facts(std::string_view bytes) {
       if (!state || !reason) return nullptr;
       stream->end = StreamEnd{*state, *reason, end.at("at")};
     } else {
-      stream->left.emplace();
+      stream->left = std::make_unique<RunRequest>();
       if (facts.contains("request")) *stream->left = request_from(facts.at("request"));
     }
     return stream;

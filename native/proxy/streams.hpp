@@ -76,7 +76,7 @@ class Streams final : public RunOwner, public log::SharedLogEvents {
   void take_over(const std::shared_ptr<Stream>& stream, RunRequest request, StreamRun::Then then);
   bool may_take_over(const Stream& stream, const ResumePoint& point) const;
   void end_unless_taken(const std::shared_ptr<Stream>& stream);
-  void admit_shared(const std::shared_ptr<downstream::Exchange>& exchange, std::shared_ptr<NewStream> request,
+  void admit_shared(const std::shared_ptr<downstream::Exchange>& exchange, const std::shared_ptr<NewStream>& request,
                     const ResumePoint& point, int tries);
   std::shared_ptr<Stream> adopt(const Seeker& seeker, log::LookUp found);
   void attach_once_taken(const std::shared_ptr<downstream::Exchange>& exchange, const std::shared_ptr<Stream>& stream,

@@ -16,8 +16,8 @@ TimeMs wanted_ms(const config::Disconnect& disconnect) {
 
 }  // namespace
 
-void Streams::admit_shared(const std::shared_ptr<downstream::Exchange>& exchange, std::shared_ptr<NewStream> request,
-                           const ResumePoint& point, int tries) {
+void Streams::admit_shared(const std::shared_ptr<downstream::Exchange>& exchange,
+                           const std::shared_ptr<NewStream>& request, const ResumePoint& point, int tries) {
   if (tries == 0) return refuse(*exchange, Refusal::LogUnreachable, request->run);
   Seeker seeker{exchange, request->principal, request->key, request->request};
   seeker.begins = point.watermark == seam::kNothing && !context_.draining;
@@ -55,7 +55,7 @@ std::shared_ptr<Stream> Streams::adopt(const Seeker& seeker, log::LookUp found) 
   if (found.ended) {
     stream->left.reset();
   } else if (found.fed) {
-    stream->standby = std::exchange(stream->left, std::nullopt);
+    stream->standby = std::move(stream->left);
     stream->fed_elsewhere = true;
   }
   context_.registry.add(stream);
@@ -107,7 +107,7 @@ void Streams::taken(const std::shared_ptr<Stream>& stream, std::optional<log::Te
 
 /// Another replica was faster, and there are readers here.
 void Streams::go_on_reading(Stream& stream) {
-  stream.standby = std::exchange(stream.left, std::nullopt);
+  stream.standby = std::move(stream.left);
   stream.fed_elsewhere = true;
   tell_watchers(stream);
 }
@@ -115,7 +115,7 @@ void Streams::go_on_reading(Stream& stream) {
 /// Whoever reads a stream that another replica feeds lends what it takes to go on with it.
 void Streams::stand_by(Stream& stream, const downstream::Exchange& exchange, const RunRequest* request) {
   if (request != nullptr) {
-    stream.standby = *request;
+    stream.standby = std::make_unique<RunRequest>(*request);
   } else if (stream.standby && !stream.standby->head.method.empty()) {
     lend_credentials(*stream.standby, exchange.head().headers, context_.config.client_tokens);
   }
@@ -189,7 +189,7 @@ void Streams::left(log::StreamId id) {
   const auto stream = context_.registry.find(id);
   if (!stream || !stream->fed_elsewhere || context_.draining) return;
   stream->fed_elsewhere = false;
-  stream->left = stream->standby ? std::exchange(stream->standby, std::nullopt) : RunRequest{};
+  stream->left = stream->standby ? std::move(stream->standby) : std::make_unique<RunRequest>();
   take(stream, StreamRun::Then::GoOn);
 }
 
