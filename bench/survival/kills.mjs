@@ -25,14 +25,13 @@ const { faults, downMs, folder, ...sum } = await killRun({
   tokens: Number(tokens),
   interval: Number(interval),
   aliveMs: Number(alive),
-  onFault: (fault) => console.log(`FAULT ${fault}`),
   onKill: (count, streams) => count % 100 === 0 && console.log(`${count} kills, ${streams} streams`),
 });
 console.log(sum);
 const quantile = (q) => downMs[Math.floor(q * downMs.length)].toFixed(0);
 console.log(`from a kill until the next process listens: median ${quantile(0.5)} ms, 99 % ${quantile(0.99)} ms`);
 for (const fault of faults) console.log(`FAULT ${fault}`);
-if (faults.length > 0 || sum.faulty > 0) {
+if (faults.length > 0) {
   console.log(`left to look at: ${folder}`);
   process.exitCode = 1;
 }

@@ -6,10 +6,10 @@ const { recoverStream } = await import(new URL("../../web/dist/index.js", import
 const patienceMs = 60_000;
 
 /**
- * Reads `url` to the end; `expected` is the answer's text. Resolves to { end, reason, attempts, stream, events, faults }: faults
- * are sentences, none of them where the text is the answer's to the character, or an honest end's beginning of it.
+ * Reads `url` to the end; `expected` is the answer's text. Resolves to { end, reason, attempts, stream, events, code, faults }: `code`
+ * is the error's where there is one, `faults` are sentences, none of them where the text is the answer's to the character, or an honest end's beginning of it.
  */
-export async function readAnswer(url, { expected, others = [], ...options }) {
+export async function readAnswer(url, { expected, others = [], onEvent, ...options }) {
   const faults = [];
   const leaving = new AbortController();
   let last = performance.now();
@@ -21,9 +21,11 @@ export async function readAnswer(url, { expected, others = [], ...options }) {
   const answer = recoverStream(url, { ...options, signal: leaving.signal });
   let at = 0;
   let next = 0;
+  let code;
   try {
     for await (const { seq, text } of answer) {
       last = performance.now();
+      onEvent?.();
       if (seq !== next) faults.push(`event ${seq} comes where ${next} should`);
       next = seq + 1;
       const due = expected.slice(at, at + text.length);
@@ -33,11 +35,12 @@ export async function readAnswer(url, { expected, others = [], ...options }) {
     }
     if (faults.length === 0) faults.push(...judgeEnd(answer, expected));
   } catch (error) {
-    if (faults.length === 0) faults.push(`failed: ${error.code ?? error.name} ${error.status ?? ""} ${error.message}`);
+    ({ code } = error);
+    if (faults.length === 0) faults.push(`failed: ${code ?? error.name} ${error.status ?? ""} ${error.message}: ${error.cause?.cause?.message ?? error.cause?.message}`);
   } finally {
     clearInterval(watch);
   }
-  return { end: answer.end, reason: answer.endReason, attempts: answer.attempts, stream: answer.stream, events: next, faults };
+  return { end: answer.end, reason: answer.endReason, attempts: answer.attempts, stream: answer.stream, events: next, code, faults };
 }
 
 function judgeEnd({ text, end, endReason }, expected) {

@@ -4,33 +4,53 @@
 const sameTimeMs = 100;
 
 /**
- * `requests`: the upstream's, by stream. `kills`: when, in ms since 1970, sorted. `faults` are sentences about requests that should
- * not have been: more than one for each life of a process that the stream has seen (an empty continuation is repeated once:
- * contract § 4, rule 3), or two at a time.
+ * `streams` as startLoad() has them; `requests` the upstream's, by stream; `kills`: when, in ms since 1970; `outages` of the log:
+ * from when to when. `faults` are sentences, about streams and about requests that should not have been: more than one for each
+ * life of a process that the stream has seen (but an empty continuation is repeated once: contract § 4, rule 3), or two at a time.
  */
-export function tally(streams, requests, kills) {
+export function tally(streams, requests, kills, outages = []) {
   const faults = [];
-  const sum = { streams: streams.length, complete: 0, truncated: 0, faulty: 0, requests: 0, takeovers: 0, begunAgain: 0, emptyContinuations: 0, readerAttempts: 0, events: 0 };
-  const reasons = {};
-  for (const { number, from, to, stream, end, reason, attempts, told, events, faults: own } of streams) {
-    const asked = requests.get(number) ?? [];
-    if (own.length > 0) ++sum.faulty;
-    else ++sum[end];
-    if (end === "truncated") reasons[reason] = (reasons[reason] ?? 0) + 1;
+  const sum = { streams: streams.length, complete: 0, truncated: 0, refused: 0, faulty: 0 };
+  Object.assign(sum, { requests: 0, takeovers: 0, begunAgain: 0, emptyContinuations: 0, readerAttempts: 0, events: 0 });
+  for (const stream of streams) {
+    const became = outcome(stream, outages);
+    ++sum[became];
+    if (became === "faulty") faults.push(...stream.faults.map((fault) => `stream ${stream.number} (${stream.stream}): ${fault}`));
+    sum.readerAttempts += stream.attempts;
+    sum.events += stream.events;
+
+    const asked = requests.get(stream.number) ?? [];
+    const empty = (stream.told?.seam_list ?? []).filter(({ verdict }) => verdict === "empty").length;
+    const takeovers = (stream.told?.attempts ?? 1) - 1 - empty;
     sum.requests += asked.length;
-    sum.readerAttempts += attempts;
-    sum.events += events;
-    const empty = (told?.seam_list ?? []).filter(({ verdict }) => verdict === "empty").length;
-    const takeovers = (told?.attempts ?? 1) - 1 - empty;
     sum.takeovers += takeovers;
     sum.emptyContinuations += empty;
     // Those of which no log knows: the process was killed before there was anything to keep.
     sum.begunAgain += Math.max(0, asked.length - 1 - takeovers - empty);
-    const within = kills.filter((at) => at >= from && at <= to);
-    const history = () =>
-      `stream ${number} (${stream}, told ${told?.attempts} attempts), ms from its beginning: asked ${asked.map((each) => `${each.from - from} to ${(each.to ?? NaN) - from} (${each.error ?? each.status}${each.whole ? ", whole" : ""})`).join(", ")}; kills at ${within.map((at) => at - from).join(", ")}`;
-    if (asked.length > 1 + within.length + empty) faults.push(`${asked.length} upstream requests for ${within.length} kills: ${history()}`);
-    if (asked.some((each, i) => i > 0 && !(asked[i - 1].to <= each.from + sameTimeMs))) faults.push(`two upstream requests at a time: ${history()}`);
+
+    const within = kills.filter((at) => at >= stream.from && at <= stream.to);
+    // Nor has the proxy always lived to say that an answer was empty: all that is asked after the end was sent is.
+    const ended = asked.findIndex(({ whole }) => whole);
+    const repeated = Math.max(empty, ended < 0 ? 0 : asked.length - 1 - ended);
+    if (asked.length > 1 + within.length + repeated) {
+      faults.push(`${asked.length} upstream requests for ${within.length} kills: ${history(stream, asked, within)}`);
+    }
+    if (asked.some(({ from }, i) => i > 0 && !(asked[i - 1].to <= from + sameTimeMs))) {
+      faults.push(`two upstream requests at a time: ${history(stream, asked, within)}`);
+    }
   }
-  return { ...sum, reasons, faults };
+  return { ...sum, faults };
+}
+
+/** What a replica showed from memory while the log was away died with it: then its readers are told so, and that is `refused`. */
+function outcome({ from, to, end, code, faults }, outages) {
+  const lost = code === "resume_ahead" || code === "resume_mismatch";
+  if (lost && outages.some((outage) => outage.from <= to && outage.to >= from)) return "refused";
+  return faults.length > 0 ? "faulty" : end;
+}
+
+function history({ number, stream, from, told }, asked, kills) {
+  const legs = asked.map((leg) => `${leg.from - from} to ${leg.to - from} (${leg.error ?? leg.status}${leg.whole ? ", whole" : ""})`);
+  const deaths = kills.map((at) => at - from);
+  return `stream ${number} (${stream}, told ${told?.attempts} attempts), ms from its beginning: asked ${legs.join(", ")}; kills at ${deaths.join(", ")}`;
 }
