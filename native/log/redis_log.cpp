@@ -13,8 +13,6 @@ constexpr std::size_t kFewUnderWay = 1048576;                 // below, those th
 constexpr std::uint64_t kLeastEvent = 16;                     // its id alone is longer
 constexpr std::size_t kMostInOneGo = std::size_t{128} << 20;  // one stream's facts may hold a request
 constexpr TimeMs kLeftBehindMs = 600000;  // a stream that nobody feeds any more is there for the log's ttl and this
-constexpr TimeMs kRetryFirstMs = 500;
-constexpr TimeMs kRetryMostMs = 30000;
 constexpr TimeMs kLastBytesMs = 1000;
 
 /// A stream may be read in one page.
@@ -44,10 +42,8 @@ RedisLog::RedisLog(loop::Loop& loop, tls::ClientContext* tls, RedisLogOptions op
       memory_(options_.limits),
       self_(std::make_shared<RedisLog*>(this)),
       most_entries_(std::to_string(options_.limits.max_stream_bytes / kLeastEvent + 1)),
-      retry_wait_(kRetryFirstMs),
       lease_(loop),
       refresh_(loop),
-      retry_(loop),
       hold_(loop),
       look_(loop),
       link_(loop, tls, options_.endpoint, link_options(options_),
@@ -111,9 +107,9 @@ void RedisLog::load_scripts() {
 void RedisLog::begin_work() {
   ready_ = true;
   tried_ = true;
+  has_lease_ = false;
   lease_sent_at_ = loop_.now_ms();
   refusing_ = false;
-  retry_wait_ = kRetryFirstMs;
   logger_.write(observe::Level::Info, observe::Line("log reachable").text("log", options_.endpoint.text()));
   renew_lease();
   refresh();
@@ -138,7 +134,6 @@ void RedisLog::down(const std::string& why) {
   lease_.cancel();
   refresh_.cancel();
   look_.cancel();
-  retry_.cancel();
   under_way_ = 0;
   for (auto& [id, entry] : entries_) {
     if (!fed_here(entry)) continue;
@@ -171,7 +166,19 @@ void RedisLog::renew_lease() {
   const TimeMs now = loop_.now_ms();
   const bool held_up = now - lease_sent_at_ > options_.lease_ms;
   lease_sent_at_ = now;
-  link_.send({"SET", replica_key(options_.replica), "1", "PX", std::to_string(options_.lease_ms)}, {});
+  const std::string key = replica_key(options_.replica);
+  const std::string lease = std::to_string(options_.lease_ms);
+  // A Redis that is full takes this, and not the other.
+  link_.send({"PEXPIRE", key, lease}, [this](const redis::Reply* reply) {
+    if (reply == nullptr || !reply->is(redis::Reply::Kind::Integer)) return;
+    if (reply->integer == 0 && std::exchange(has_lease_, false)) make_sure();
+  });
+  link_.send({"SET", key, "1", "PX", lease}, [this](const redis::Reply* reply) {
+    if (reply == nullptr) return;
+    if (reply->is(redis::Reply::Kind::Error)) return refuses(reply->text);
+    has_lease_ = true;
+    takes_again();
+  });
   lease_.set(now + options_.lease_ms / 3, [this] { renew_lease(); });
   if (held_up) make_sure();
 }
@@ -259,15 +266,17 @@ void RedisLog::drop(StreamId stream) { memory_.drop(stream); }
 
 std::vector<StreamId> RedisLog::take_removed() {
   std::vector<StreamId> removed = memory_.take_removed();
-  for (const StreamId id : removed) {
-    const auto found = entries_.find(id);
-    if (found == entries_.end()) continue;
-    tail_.unwatch(events_key(found->second.name));
-    const auto named = by_name_.find(found->second.name);
-    if (named != by_name_.end() && named->second == id) by_name_.erase(named);
-    entries_.erase(found);
-  }
+  for (const StreamId id : removed) forget(id);
   return removed;
+}
+
+void RedisLog::forget(StreamId id) {
+  const auto found = entries_.find(id);
+  if (found == entries_.end()) return;
+  tail_.unwatch(events_key(found->second.name));
+  const auto named = by_name_.find(found->second.name);
+  if (named != by_name_.end() && named->second == id) by_name_.erase(named);
+  entries_.erase(found);
 }
 
 void RedisLog::follow(StreamId stream, Follower& follower) {
@@ -387,7 +396,6 @@ void RedisLog::put_done(StreamId id, const redis::Reply& reply) {
   if (entry == nullptr) return;
   if (reply.is(redis::Reply::Kind::Error)) return refused(id, reply.text);
   if (reply.is(redis::Reply::Kind::Integer)) return lose(id);
-  if (std::exchange(refusing_, false)) retry_wait_ = kRetryFirstMs;
   if (std::exchange(entry->unsure, false)) see_later(id, *entry);
   if (entry->role != Role::Asking) return;
   Seq next = 0;
@@ -413,36 +421,37 @@ void RedisLog::fall_behind(StreamId id, Entry& entry) {
 
 /// A few at a time, so that what comes meanwhile does not wait behind all of it.
 void RedisLog::catch_up() {
-  while (ready_ && !refusing_ && under_way_ < kFewUnderWay && catch_up_one()) {
-  }
-}
-
-bool RedisLog::catch_up_one() {
-  while (!behind_.empty()) {
+  while (ready_ && !refusing_ && under_way_ < kFewUnderWay && !behind_.empty()) {
     const StreamId id = behind_.front();
     behind_.pop_front();
     Entry* entry = find(id);
     if (entry == nullptr || entry->role != Role::Behind) continue;
     entry->role = Role::Asking;
     put(id, *entry);
-    return true;
   }
-  refusing_ = false;
-  return false;
 }
 
-/// Redis is full, or its disk is: what it lacks is written when it takes one stream again.
+/// What Redis lacks of the stream is written when it takes something again.
 void RedisLog::refused(StreamId id, const std::string& why) {
+  refuses(why);
   Entry* entry = find(id);
   if (entry == nullptr || entry->role == Role::Behind || entry->role == Role::Read) return;
   fall_behind(id, *entry);
-  if (!std::exchange(refusing_, true)) {
-    logger_.write(observe::Level::Warning,
-                  observe::Line("log refuses").text("log", options_.endpoint.text()).text("why", why));
-  }
-  if (retry_.armed()) return;
-  retry_.set(loop_.now_ms() + retry_wait_, [this] { catch_up_one(); });
-  retry_wait_ = std::min(retry_wait_ * 2, kRetryMostMs);
+  // Nobody can take it over either.
+  if (std::exchange(entry->unsure, false)) see_later(id, *entry);
+}
+
+/// Redis is full, or its disk is. The lease's renewal finds out when that is over.
+void RedisLog::refuses(const std::string& why) {
+  if (std::exchange(refusing_, true)) return;
+  logger_.write(observe::Level::Warning,
+                observe::Line("log refuses").text("log", options_.endpoint.text()).text("why", why));
+}
+
+void RedisLog::takes_again() {
+  if (!std::exchange(refusing_, false)) return;
+  logger_.write(observe::Level::Info, observe::Line("log takes again").text("log", options_.endpoint.text()));
+  catch_up();
 }
 
 /// Never from inside a call of its user.
@@ -450,6 +459,7 @@ void RedisLog::lose(StreamId id) {
   if (find(id) == nullptr) return;
   if (events_ != nullptr) events_->lost(id);
   memory_.drop(id);
+  forget(id);
 }
 
 void RedisLog::leave() {

@@ -149,8 +149,10 @@ class RedisLog final : public StreamLog, public SharedLog {
   void put_done(StreamId id, const redis::Reply& reply);
   void fall_behind(StreamId id, Entry& entry);
   void catch_up();
-  bool catch_up_one();
   void refused(StreamId id, const std::string& why);
+  void refuses(const std::string& why);
+  void takes_again();
+  void forget(StreamId id);
   void lose(StreamId id);
 
   // redis_log_search.cpp: what others have written.
@@ -196,6 +198,7 @@ class RedisLog final : public StreamLog, public SharedLog {
   bool ready_ = false;
   bool tried_ = false;     // the first try to connect has come to something
   bool refusing_ = false;  // Redis is there and does not take what is written
+  bool has_lease_ = false;
   bool leaving_ = false;
   std::string run_id_;              // of the server that was there last
   TimeMs settled_at_ = 0;           // from then on a name that nobody has is free
@@ -203,12 +206,10 @@ class RedisLog final : public StreamLog, public SharedLog {
   TimeMs lease_sent_at_ = 0;        // when it was renewed
   TimeMs takes_over_from_ = 0;      // from then on a lease that is not there has run out
   const std::string most_entries_;  // of a stream
-  TimeMs retry_wait_;
   std::array<std::string, kScripts> hashes_;
 
   loop::Timer lease_;
   loop::Timer refresh_;
-  loop::Timer retry_;
   loop::Timer hold_;
   loop::Timer look_;
   redis::Link link_;

@@ -68,6 +68,7 @@ void RedisLog::held_again() {
 }
 
 void RedisLog::found(const SearchPtr& search, const redis::Reply* reply) {
+  if (reply != nullptr && reply->is(redis::Reply::Kind::Error)) refuses(reply->text);
   if (reply == nullptr && search->claim) unanswered_.push_back(search->name);
   if (reply == nullptr || reply->is(redis::Reply::Kind::Error)) return answer(search, LookUp::Answer::Unreachable);
   if (reply->is(redis::Reply::Kind::Integer)) {

@@ -140,6 +140,28 @@ TEST_CASE("a Redis that is full is written to again when it has room") {
   CHECK(read_all(**b, all.reads(*b, 10).stream) == Replicas::texts(0, 10));
 }
 
+TEST_CASE("a Redis that is full for longer than a lease leaves each stream to the replica that feeds it") {
+  if (!testing::RedisServer::available()) return;
+  Replicas all;
+  const auto a = all.replica();
+  const auto b = all.replica();
+  const StreamId fed = *(*a)->open_shared("abc", kClaim, "");
+  all.append(*a, fed, 2);
+  const LookUp found = all.reads(*b, 2);
+  REQUIRE(all.server.run({"CONFIG", "SET", "maxmemory", "1"}) == "OK");
+  // Also the one that feeds nothing is not ready.
+  all.until([&] { return !(*a)->reachable() && !(*b)->reachable(); });
+  const TimeMs later = all.loop.now_ms() + 2 * Replicas::kLeaseMs;
+  all.until([&] { return all.loop.now_ms() >= later; });
+  all.append(*a, fed, 2);
+  CHECK(read_all(**a, fed) == Replicas::texts(0, 4));
+  REQUIRE(all.server.run({"CONFIG", "SET", "maxmemory", "0"}) == "OK");
+  CHECK_FALSE(all.take_over(*b, found.stream));
+  all.until([&] { return (*a)->reachable() && (*b)->reachable(); });
+  CHECK(read_all(**b, all.reads(*b, 4).stream) == Replicas::texts(0, 4));
+  CHECK(a->lost_streams.empty());
+}
+
 TEST_CASE("what is on its way to a Redis that does not read is bounded") {
   if (!testing::RedisServer::available()) return;
   Replicas all;

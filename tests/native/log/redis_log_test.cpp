@@ -200,6 +200,7 @@ TEST_CASE("a replica that has lost a stream without knowing can't write to it an
   all.until([&] { return !a->lost_streams.empty(); });
   CHECK(a->lost_streams[0] == fed);
   CHECK_FALSE((*a)->contains(fed));
+  all.until([&] { return (*a)->reachable(); });
   all.append(*b, found.stream, 1);
   const auto c = all.replica();
   const Seq count = some ? 4 : 2;
