@@ -6,7 +6,7 @@ import { Agent, request } from "node:https";
 import { after, before, describe, test } from "node:test";
 import { connect as connectTls } from "node:tls";
 import { recordedText, textOfEvents } from "../e2e/stage.mjs";
-import { installed, openHaproxy, openNginx, openSite, secrets, until } from "./site.mjs";
+import { missing, openHaproxy, openNginx, openSite, secrets, until } from "./site.mjs";
 
 const { recoverStream } = await import(new URL("../../web/dist/index.js", import.meta.url));
 
@@ -21,6 +21,7 @@ const midwayBytes = 12000;
 let site;
 let recorded;
 before(async () => {
+  if (missing("redis-server")) return;
   site = await openSite();
   recorded = await recordedText(site.upstream.address);
 });
@@ -32,7 +33,7 @@ const readers = async () => (await told((status) => status.readers)).reduce((sum
 const post = (front, more = {}) => fetch(front.address + path, { method: "POST", headers: { ...headers, ...more.headers }, body, ...more.options });
 
 for (const [name, open] of Object.entries({ nginx: openNginx, haproxy: openHaproxy })) {
-  describe(`through ${name}`, { skip: installed(name) === undefined && `${name} is not installed`, timeout: 60000 }, () => {
+  describe(`through ${name}`, { skip: missing("redis-server") || missing(name), timeout: 60000 }, () => {
     let front;
     before(async () => {
       front = await open(site);

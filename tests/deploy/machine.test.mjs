@@ -8,7 +8,7 @@ import { after, before, test } from "node:test";
 import { freePort } from "../e2e/line.mjs";
 import { program, root, start } from "../e2e/start.mjs";
 import { adapted, deployed } from "./adapted.mjs";
-import { installed, secrets } from "./site.mjs";
+import { missing, secrets } from "./site.mjs";
 
 const configurations = ["single.json", "replicas.json"];
 const containerfile = deployed("Containerfile").replaceAll("\\\n", "");
@@ -31,7 +31,7 @@ test("both configurations are right, and name the variables of the environment f
   assert.deepEqual([...named].sort(), deployed("tidemark.env").match(/^[A-Z_]+(?==$)/gm).sort());
 });
 
-test("systemd finds nothing wrong with the unit", { skip: installed("systemd-analyze") === undefined && "systemd-analyze is not installed" }, () => {
+test("systemd finds nothing wrong with the unit", { skip: missing("systemd-analyze") }, () => {
   const unit = join(folder, "tidemark@.service");
   writeFileSync(unit, adapted("tidemark@.service", [["/usr/local/bin/tidemark", program]]));
   const { status, stdout, stderr } = spawnSync("systemd-analyze", ["verify", unit], { encoding: "utf8" });

@@ -19,8 +19,10 @@ const addresses = ["127.0.0.1:8701", "127.0.0.1:8702"];
 export const secrets = { OPENAI_API_KEY: "sk-of-the-model", CHAT_TOKEN: "a-token-of-the-pages", REDIS_PASSWORD: "the-log's" };
 
 /** Where a program of Debian's is; undefined where it is not installed. Servers are not on everybody's PATH. */
-export const installed = (name) =>
+const installed = (name) =>
   [...process.env.PATH.split(delimiter), "/usr/sbin"].map((folder) => join(folder, name)).find((file) => existsSync(file));
+/** Why a test can't be run; false where it can. */
+export const missing = (name) => installed(name) === undefined && `${name} is not installed`;
 
 /** Starts a server that says nothing when it is ready: it is when it can be connected to. */
 export async function startListening(command, parameters, port) {
