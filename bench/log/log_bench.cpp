@@ -75,7 +75,7 @@ struct World {
 
   log::StreamId open() {
     if (shared == nullptr) return *log->open("facts");
-    return *shared->open_shared(std::to_string(::getpid()) + "a" + std::to_string(++names), {"1", "digest"}, "facts");
+    return *shared->open_shared(std::to_string(::getpid()) + "a" + std::to_string(++names), {"1", "digest", "facts"});
   }
   /// Until Redis has answered all that it was sent.
   void until_taken() {

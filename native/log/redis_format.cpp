@@ -26,16 +26,16 @@ std::string key_of(const std::string& name, std::string_view what) {
 constexpr std::string_view kClaim = R"lua(
 if redis.call('EXISTS', KEYS[1]) == 1 then return redis.call('HGETALL', KEYS[1]) end
 redis.call('DEL', KEYS[2])
-redis.call('HSET', KEYS[1], 'owner', ARGV[1], 'epoch', ARGV[2], 'digest', ARGV[3])
-redis.call('PEXPIRE', KEYS[1], ARGV[4])
+redis.call('HSET', KEYS[1], 'owner', ARGV[1], 'epoch', ARGV[2], 'digest', ARGV[3], 'facts', ARGV[4])
+redis.call('PEXPIRE', KEYS[1], ARGV[5])
 return 1
 )lua";
 
 constexpr std::string_view kReclaim = R"lua(
 local now = redis.call('HMGET', KEYS[1], 'owner', 'terms')
-if now[1] ~= ARGV[5] or now[2] then return 0 end
-redis.call('HSET', KEYS[1], 'owner', ARGV[1], 'epoch', ARGV[2], 'digest', ARGV[3])
-redis.call('PEXPIRE', KEYS[1], ARGV[4])
+if now[1] ~= ARGV[6] or now[2] then return 0 end
+redis.call('HSET', KEYS[1], 'owner', ARGV[1], 'epoch', ARGV[2], 'digest', ARGV[3], 'facts', ARGV[4])
+redis.call('PEXPIRE', KEYS[1], ARGV[5])
 return 1
 )lua";
 

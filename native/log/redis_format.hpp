@@ -53,7 +53,7 @@ std::vector<Term> parse_terms(std::string_view text);
 /// Each runs as a whole or not at all, and touches the keys of one stream: KEYS[1] is stream_key(), KEYS[2]
 /// events_key().
 enum class Script : std::uint8_t {
-  Claim,    // owner, epoch, digest, ttl: 1, or all fields where somebody has it
+  Claim,    // owner, epoch, digest, facts, ttl: 1, or all fields where somebody has it
   Reclaim,  // as Claim, then the owner that is gone: 1, or 0 where that one does not have it (any more) or has opened
             // it
   Release,  // owner, epoch: 1, where that one had claimed it and not opened it

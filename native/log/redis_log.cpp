@@ -116,7 +116,7 @@ void RedisLog::begin_work() {
   look_after();
   for (const std::string& name : std::exchange(unanswered_, {})) give_up(name);
   for (const auto& [name, claim] : claims_) {
-    run(Script::Claim, name, {options_.replica, claim.epoch, claim.digest, running_ttl()}, {});
+    run(Script::Claim, name, {options_.replica, claim.epoch, claim.digest, claim.facts, running_ttl()}, {});
   }
   behind_.clear();
   for (auto& [id, entry] : entries_) {
@@ -208,10 +208,10 @@ void RedisLog::refresh() {
 
 // What is fed here.
 
-std::optional<StreamId> RedisLog::open_shared(const std::string& name, const Claim& claim, std::string_view facts) {
-  const auto id = memory_.open(facts);
+std::optional<StreamId> RedisLog::open_shared(const std::string& name, const Claim& stream) {
+  const auto id = memory_.open({});
   if (!id) return std::nullopt;
-  if (!memory_.charge(*id, kSharedEntryBytes + facts.size())) {
+  if (!memory_.charge(*id, kSharedEntryBytes + stream.facts.size())) {
     memory_.drop(*id);
     return std::nullopt;
   }
@@ -219,10 +219,10 @@ std::optional<StreamId> RedisLog::open_shared(const std::string& name, const Cla
   Entry& entry = entries_[*id];
   entry.role = Role::Behind;
   entry.name = name;
-  entry.digest = claim.digest;
-  entry.facts = facts;
-  entry.terms = {{claim.epoch, 0}};
-  entry.epoch = parse_epoch(claim.epoch).value_or(0);
+  entry.digest = stream.digest;
+  entry.facts = stream.facts;
+  entry.terms = {{stream.epoch, 0}};
+  entry.epoch = parse_epoch(stream.epoch).value_or(0);
   by_name_[name] = *id;
   if (ready_ && !refusing_) {
     put(*id, entry);

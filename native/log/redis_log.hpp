@@ -70,9 +70,10 @@ class RedisLog final : public StreamLog, public SharedLog {
   void set_events(SharedLogEvents* events) override { events_ = events; }
   void look_up(const std::string& name, std::optional<Claim> claim, Found done) override;
   void release(const std::string& name) override;
-  std::optional<StreamId> open_shared(const std::string& name, const Claim& claim, std::string_view facts) override;
+  std::optional<StreamId> open_shared(const std::string& name, const Claim& stream) override;
   void take_over(StreamId stream, Taken done) override;
   void ask_to_stop(StreamId stream) override;
+  void ask_to_stop(const std::string& name, const std::string& owner) override;
   void keep_fed(StreamId stream) override;
   void leave() override;
 
@@ -108,7 +109,6 @@ class RedisLog final : public StreamLog, public SharedLog {
     std::optional<Claim> claim;
     Found done;
     LookUp result;
-    std::string owner;
   };
   using SearchPtr = std::shared_ptr<Search>;
   enum class Loaded : std::uint8_t {
@@ -171,6 +171,7 @@ class RedisLog final : public StreamLog, public SharedLog {
   void answer(const SearchPtr& search, LookUp::Answer answer);
   void take(StreamId stream, Entry& entry, Taken done);
   void wish(StreamId stream, std::string_view what);
+  void wish(const std::string& name, const std::string& owner, std::string_view what);
   void take_wish(const redis::Reply& reply);
   static bool waits_for(const Entry& entry, const std::string& owner);
   std::string last_known(StreamId id, const Entry& entry) const;

@@ -21,6 +21,13 @@ std::string_view field(const std::vector<redis::Reply>& fields, std::string_view
   return {};
 }
 
+/// Whether these are the terms before, and perhaps more.
+bool goes_on(const std::vector<Term>& before, const std::vector<Term>& now) {
+  return before.size() <= now.size() &&
+         std::equal(before.begin(), before.end(), now.begin(),
+                    [](const Term& a, const Term& b) { return a.epoch == b.epoch && a.first == b.first; });
+}
+
 /// One that has lost a part can't be read; under a name that is wanted it is in the way until it expires.
 LookUp::Answer why_not_read(bool full, bool damaged, bool wanted) {
   if (full) return LookUp::Answer::NoRoom;
@@ -49,7 +56,7 @@ void RedisLog::begin(const SearchPtr& search) {
   if (!ready_) return answer(search, LookUp::Answer::Unreachable);
   if (search->claim && loop_.now_ms() >= settled_at_) {
     return run(Script::Claim, search->name,
-               {options_.replica, search->claim->epoch, search->claim->digest, running_ttl()},
+               {options_.replica, search->claim->epoch, search->claim->digest, search->claim->facts, running_ttl()},
                [this, search](const redis::Reply* reply) { found(search, reply); });
   }
   link_.send({"HGETALL", stream_key(search->name)},
@@ -80,14 +87,14 @@ void RedisLog::found(const SearchPtr& search, const redis::Reply* reply) {
     if (loop_.now_ms() < settled_at_) return hold(search, settled_at_);
     return answer(search, LookUp::Answer::Unknown);
   }
-  search->owner = field(fields, "owner");
+  search->result.owner = field(fields, "owner");
   search->result.digest = field(fields, "digest");
   search->result.facts = field(fields, "facts");
   search->result.terms = parse_terms(field(fields, "terms"));
   search->result.ended = !field(fields, "ended").empty();
   const bool opened = !search->result.terms.empty();
   if (search->result.ended) return load(search);
-  ask_if_alive(search->name, search->owner, [this, search, opened](Life life) {
+  ask_if_alive(search->name, search->result.owner, [this, search, opened](Life life) {
     if (life == Life::Unsure && ready_) return hold(search, takes_over_from_);
     if (life == Life::Unsure) return answer(search, LookUp::Answer::Unreachable);
     search->result.fed = life == Life::Alive;
@@ -101,7 +108,8 @@ void RedisLog::found(const SearchPtr& search, const redis::Reply* reply) {
 void RedisLog::reclaim(const SearchPtr& search) {
   if (!search->claim) return answer(search, LookUp::Answer::Unknown);
   run(Script::Reclaim, search->name,
-      {options_.replica, search->claim->epoch, search->claim->digest, running_ttl(), search->owner},
+      {options_.replica, search->claim->epoch, search->claim->digest, search->claim->facts, running_ttl(),
+       search->result.owner},
       [this, search](const redis::Reply* reply) {
         // Another replica was faster: what it has made of it is looked at.
         if (reply != nullptr && reply->is(redis::Reply::Kind::Integer) && reply->integer == 0) return begin(search);
@@ -153,7 +161,7 @@ void RedisLog::load(const SearchPtr& search) {
   }
   Entry& entry = entries_[*id];
   entry.name = search->name;
-  entry.owner = search->owner;
+  entry.owner = search->result.owner;
   entry.digest = search->result.digest;
   entry.facts = search->result.facts;
   entry.terms = search->result.terms;
@@ -305,13 +313,18 @@ void RedisLog::take(StreamId stream, Entry& entry, Taken done) {
 // What replicas want of each other.
 
 void RedisLog::ask_to_stop(StreamId stream) { wish(stream, kStop); }
+void RedisLog::ask_to_stop(const std::string& name, const std::string& owner) { wish(name, owner, kStop); }
 void RedisLog::keep_fed(StreamId stream) { wish(stream, kKeepFed); }
 
 void RedisLog::wish(StreamId stream, std::string_view what) {
   const Entry* entry = find(stream);
-  if (entry == nullptr || entry->role != Role::Read || entry->ended || !ready_) return;
-  const std::string key = asked_key(entry->owner);
-  link_.send({"XADD", key, "MAXLEN", "~", kMostWishes, "*", what, entry->name}, {});
+  if (entry != nullptr && entry->role == Role::Read && !entry->ended) wish(entry->name, entry->owner, what);
+}
+
+void RedisLog::wish(const std::string& name, const std::string& owner, std::string_view what) {
+  if (!ready_) return;
+  const std::string key = asked_key(owner);
+  link_.send({"XADD", key, "MAXLEN", "~", kMostWishes, "*", what, name}, {});
   link_.send({"PEXPIRE", key, kWishTtl}, {});
 }
 
@@ -321,9 +334,14 @@ void RedisLog::take_wish(const redis::Reply& reply) {
   const std::string& name = reply.items[1].items[1].text;
   const auto named = by_name_.find(name);
   Entry* entry = named == by_name_.end() ? nullptr : find(named->second);
-  if (entry == nullptr || !fed_here(*entry)) return give_up(name);
-  if (what == kStop) events_->stop_asked(named->second);
-  if (what == kKeepFed) events_->wanted(named->second);
+  if (entry != nullptr && fed_here(*entry)) {
+    if (what == kStop) events_->stop_asked(named->second);
+    if (what == kKeepFed) events_->wanted(named->second);
+  } else if (claims_.count(name) != 0) {
+    if (what == kStop) events_->stop_asked(name);
+  } else {
+    give_up(name);
+  }
 }
 
 /// Whether what follows is to come from this replica.
@@ -347,7 +365,8 @@ void RedisLog::find_owner(StreamId id) {
     if (reply == nullptr || now == nullptr || fed_here(*now) || now->ended) return;
     const std::string owner(field(reply->items, "owner"));
     std::vector<Term> terms = parse_terms(field(reply->items, "terms"));
-    if (terms.empty()) return lose(id);
+    // Another generation, since Redis has lost this one.
+    if (!goes_on(now->terms, terms)) return lose(id);
     ask_if_alive(now->name, owner, [this, id, owner, terms = std::move(terms)](Life life) {
       if (find(id) != nullptr && life != Life::Unsure) found_owner(id, owner, terms, life == Life::Alive);
     });

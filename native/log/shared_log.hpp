@@ -33,12 +33,13 @@ struct LookUp {
   };
   Answer answer = Answer::Unknown;
 
-  // Where it is claimed or here: what the claim was made with.
+  // Where it is claimed or here: what the claim was made with, and who has it.
   std::string digest;
+  std::string facts;
+  std::string owner;
 
   // Where it is here:
   StreamId stream = 0;
-  std::string facts;
   std::vector<Term> terms;
   bool ended = false;
   bool fed = false;  // a replica that is alive feeds it (or has ended it): otherwise it may be taken over
@@ -58,6 +59,8 @@ class SharedLogEvents {
   virtual void lost(StreamId stream) = 0;
   /// Somebody wants the stream that is fed here to be stopped.
   virtual void stop_asked(StreamId stream) = 0;
+  /// The same of a name that is claimed for this process.
+  virtual void stop_asked(const std::string& name) = 0;
   /// Somebody is reading the stream that is fed here, elsewhere: see keep_fed().
   virtual void wanted(StreamId stream) = 0;
 
@@ -79,13 +82,14 @@ class SharedLog {
   struct Claim {
     std::string epoch;   // drawn: of the stream's first term
     std::string digest;  // of the request, for whoever finds the claim
+    std::string facts;   // for whom it is: likewise, and until describe() or end()
   };
   virtual void look_up(const std::string& name, std::optional<Claim> claim, Found done) = 0;
   /// A claim came to nothing. Does nothing where this process has none.
   virtual void release(const std::string& name) = 0;
 
   /// As StreamLog::open(), for all replicas, under a claimed name or one that was just drawn.
-  virtual std::optional<StreamId> open_shared(const std::string& name, const Claim& claim, std::string_view facts) = 0;
+  virtual std::optional<StreamId> open_shared(const std::string& name, const Claim& stream) = 0;
 
   /// Makes this process the one that feeds the stream. The new term where it worked: then all that was ever written can
   /// be read, nobody else can write any more, and append() goes on from next_seq(). Nullopt where another replica was
@@ -96,6 +100,8 @@ class SharedLog {
 
   /// Passes the wish on to the replica that feeds the stream; ended_elsewhere() follows, or lost().
   virtual void ask_to_stop(StreamId stream) = 0;
+  /// The same of a name that `owner` has claimed and not opened yet.
+  virtual void ask_to_stop(const std::string& name, const std::string& owner) = 0;
 
   /// Tells the replica that feeds the stream that it has readers here: it counts those for a while as its own. Said
   /// when a reader comes, and again and again as long as there is one; it may get lost, and costs one small command.

@@ -99,10 +99,16 @@ void Administration::look(const Errand& errand) {
   seeker.principal = principal_of(errand.exchange->head().headers, context_.config.principal_header);
   seeker.id = errand.id;
   seeker.give_up_at = errand.give_up_at;
+  const bool stops = errand.exchange->head().method == "DELETE";
+  if (stops || !follows(errand.exchange->head())) {
+    seeker.unopened = stops ? Seeker::Unopened::Stop : Seeker::Unopened::Tell;
+  }
   seeker.done = [this, errand, refuse](const Sought& sought) {
     switch (sought.answer) {
       case Sought::Answer::Found:
         return found(errand, sought.stream);
+      case Sought::Answer::Claimed:
+        return tell(errand, *sought.stream);
       case Sought::Answer::Free:
       case Sought::Answer::Absent:
       case Sought::Answer::Reused:
@@ -125,9 +131,13 @@ void Administration::found(const Errand& errand, const std::shared_ptr<Stream>& 
       reply_refusal(context_, *errand.exchange, Refusal::LogUnreachable, dialect::Dialect::Opaque);
     });
   }
+  tell(errand, *stream);
+}
+
+void Administration::tell(const Errand& errand, const Stream& stream) {
   http::Headers headers;
   headers.add("Cache-Control", "no-store");
-  reply(context_, *errand.exchange, 200, kJson, describe(*stream, context_.log), headers);
+  reply(context_, *errand.exchange, 200, kJson, describe(stream, context_.log), headers);
 }
 
 void Administration::follow(const Errand& errand, const std::shared_ptr<Stream>& stream) {

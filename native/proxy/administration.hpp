@@ -30,6 +30,7 @@ class Administration {
   };
   void look(const Errand& errand);
   void found(const Errand& errand, const std::shared_ptr<Stream>& stream);
+  void tell(const Errand& errand, const Stream& stream);
   void follow(const Errand& errand, const std::shared_ptr<Stream>& stream);
 
   Context& context_;

@@ -19,7 +19,7 @@ bool StreamRun::commit() {
   stream_.headers = from_upstream(head_.headers, true);
   stream_.log = context_.shared != nullptr
                     ? context_.shared->open_shared(shared_name(stream_.principal, stream_.id),
-                                                   {stream_.epoch(), tls::to_hex(stream_.request)}, facts())
+                                                   {stream_.epoch(), tls::to_hex(stream_.request), facts()})
                     : context_.log.open(facts());
   if (!stream_.log) {
     close();

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "native/proxy/random_name.hpp"
+#include "native/proxy/stream_facts.hpp"
 
 namespace tidemark::proxy {
 namespace {
@@ -13,6 +14,17 @@ using Answer = Sought::Answer;
 
 // A stream that another replica is about to begin: when to look again.
 constexpr TimeMs kAskAgainMs = 100;
+
+log::SharedLog::Claim claim_of(const Seeker& seeker, std::int64_t unix_now_ms) {
+  Stream stream;
+  stream.principal = seeker.principal;
+  stream.id = seeker.id;
+  stream.terms.push_back({draw_number_epoch(), 0});
+  stream.request = *seeker.request;
+  stream.dialect = seeker.dialect;
+  stream.created_unix_ms = unix_now_ms;
+  return {stream.epoch(), tls::to_hex(stream.request), to_facts(stream, nullptr, {})};
+}
 
 void tell(Seeker& seeker, const std::shared_ptr<Stream>& stream) {
   const bool reused = seeker.request && *seeker.request != stream->request;
@@ -43,7 +55,7 @@ void StreamSearch::ask(const std::string& name) {
   search.claim.reset();
   for (const Seeker& seeker : search.seekers) {
     if (!seeker.begins || seeker.exchange->closed()) continue;
-    search.claim = {draw_number_epoch(), tls::to_hex(*seeker.request)};
+    search.claim = claim_of(seeker, context_.loop.unix_now_ms());
     break;
   }
   context_.shared->look_up(name, search.claim, [this, name](log::LookUp found) { answered(name, std::move(found)); });
@@ -59,7 +71,7 @@ void StreamSearch::answered(const std::string& name, log::LookUp found) {
     case log::LookUp::Answer::Yours:
       return claimed_for_us(name, std::move(search));
     case log::LookUp::Answer::Claimed:
-      return claimed_elsewhere(name, std::move(search), found.digest);
+      return claimed_elsewhere(name, std::move(search), found);
     case log::LookUp::Answer::Here: {
       if (seekers.empty()) return;
       const auto stream = adopt_(seekers.front(), std::move(found));
@@ -99,11 +111,14 @@ void StreamSearch::claimed_for_us(const std::string& name, Search search) {
   for (Seeker& seeker : seekers) seek(std::move(seeker));
 }
 
-void StreamSearch::claimed_elsewhere(const std::string& name, Search search, const std::string& digest) {
+void StreamSearch::claimed_elsewhere(const std::string& name, Search search, const log::LookUp& found) {
   Search waiting;
   for (Seeker& seeker : search.seekers) {
-    if (seeker.request && tls::to_hex(*seeker.request) != digest) {
+    if (seeker.unopened == Seeker::Unopened::Stop) context_.shared->ask_to_stop(name, found.owner);
+    if (seeker.request && tls::to_hex(*seeker.request) != found.digest) {
       seeker.done({Answer::Reused});
+    } else if (auto stream = seeker.unopened == Seeker::Unopened::Tell ? from_facts(found.facts) : nullptr) {
+      seeker.done({Answer::Claimed, std::move(stream)});
     } else if (context_.loop.now_ms() >= seeker.give_up_at) {
       seeker.done({Answer::Away});
     } else {

@@ -23,12 +23,13 @@ std::string shared_name(std::string_view principal, std::string_view id);
 
 struct Sought {
   enum class Answer : std::uint8_t {
-    Found,   // `stream`
-    Free,    // it is for who asked to begin it, by `epoch`; only where that was asked for
-    Absent,  // there is none
-    Reused,  // there is one, of another request
-    Away,    // nobody can tell now
-    Full,    // it is at another replica, and here is no room to read it
+    Found,    // `stream`
+    Claimed,  // another replica is about to begin it; `stream` is what is known of it so far, and not the registry's
+    Free,     // it is for who asked to begin it, by `epoch`; only where that was asked for
+    Absent,   // there is none
+    Reused,   // there is one, of another request
+    Away,     // nobody can tell now
+    Full,     // it is at another replica, and here is no room to read it
   };
   Answer answer = Answer::Absent;
   std::shared_ptr<Stream> stream{};
@@ -39,8 +40,16 @@ struct Seeker {
   std::shared_ptr<downstream::Exchange> exchange;  // for whom: nothing is done for one that has left
   std::string principal;
   std::string id;
-  std::optional<tls::Digest> request;  // of method, path and body, where the stream must be of these
-  bool begins = false;                 // where nobody has it; then `request` is there
+  std::optional<tls::Digest> request;                   // of method, path and body, where the stream must be of these
+  bool begins = false;                                  // where nobody has it; then `request` is there
+  dialect::Dialect dialect = dialect::Dialect::Opaque;  // and this is its path's
+  /// What one wants of a stream that another replica is about to begin.
+  enum class Unopened : std::uint8_t {
+    Wait,  // for its beginning
+    Tell,  // to know of it
+    Stop,  // its end
+  };
+  Unopened unopened = Unopened::Wait;
   TimeMs give_up_at = kNever;          // waiting for another replica's commit
   std::function<void(Sought)> done{};  // once, perhaps before seek() returns; never where the client has left
 };
@@ -64,7 +73,7 @@ class StreamSearch {
   void ask(const std::string& name);
   void answered(const std::string& name, log::LookUp found);
   void claimed_for_us(const std::string& name, Search search);
-  void claimed_elsewhere(const std::string& name, Search search, const std::string& digest);
+  void claimed_elsewhere(const std::string& name, Search search, const log::LookUp& found);
 
   Context& context_;
   Adopt adopt_;

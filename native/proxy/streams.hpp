@@ -56,6 +56,7 @@ class Streams final : public RunOwner, public log::SharedLogEvents {
   void moved(log::StreamId id, const std::vector<log::Term>& terms) override;
   void lost(log::StreamId id) override;
   void stop_asked(log::StreamId id) override;
+  void stop_asked(const std::string& name) override;
   void wanted(log::StreamId id) override;
 
  private:

@@ -21,6 +21,7 @@ void Streams::admit_shared(const std::shared_ptr<downstream::Exchange>& exchange
   if (tries == 0) return refuse(*exchange, Refusal::LogUnreachable, request->run);
   Seeker seeker{exchange, request->principal, request->key, request->request};
   seeker.begins = point.watermark == seam::kNothing && !context_.draining;
+  seeker.dialect = context_.upstreams.dialect(0, request->run.dialect).value_or(dialect::Dialect::Opaque);
   seeker.give_up_at = context_.loop.now_ms() + context_.config.hold_max_ms;
   seeker.done = [this, exchange, request, point, tries](const Sought& sought) {
     switch (sought.answer) {
@@ -36,6 +37,7 @@ void Streams::admit_shared(const std::shared_ptr<downstream::Exchange>& exchange
                       request->run);
       case Sought::Answer::Reused:
         return refuse(*exchange, Refusal::KeyReused, request->run);
+      case Sought::Answer::Claimed:
       case Sought::Answer::Away:
         return refuse(*exchange, Refusal::LogUnreachable, request->run);
       case Sought::Answer::Full:
@@ -209,6 +211,14 @@ void Streams::lost(log::StreamId id) {
 void Streams::stop_asked(log::StreamId id) {
   const auto stream = context_.registry.find(id);
   if (stream && stream->run) stream->run->stop();
+}
+
+void Streams::stop_asked(const std::string& name) {
+  std::shared_ptr<Stream> claimed;
+  context_.registry.for_each([&](const std::shared_ptr<Stream>& stream) {
+    if (stream->run && !stream->log && shared_name(stream->principal, stream->id) == name) claimed = stream;
+  });
+  if (claimed) claimed->run->stop();
 }
 
 /// Readers elsewhere count as readers here, until they have not been told of for a while.

@@ -13,7 +13,7 @@ TEST_CASE("readers of the replica that feeds a stream do not wait for Redis") {
   if (!testing::RedisServer::available()) return;
   Replicas all;
   const auto a = all.replica();
-  const StreamId fed = *(*a)->open_shared("abc", kClaim, "");
+  const StreamId fed = *(*a)->open_shared("abc", claim(""));
   all.server.pause();
   REQUIRE((*a)->append(fed, 0, Replicas::text(0)) == Append::Done);
   all.until([&] { return read_all(**a, fed) == Replicas::text(0); });
@@ -28,8 +28,8 @@ TEST_CASE("without Redis streams go on from memory, and Redis gets what it lacks
   CAPTURE(options.keeps_data);
   Replicas all(options);
   const auto a = all.replica();
-  const StreamId fed = *(*a)->open_shared("abc", kClaim, "facts");
-  const StreamId over = *(*a)->open_shared("def", kClaim, "facts");
+  const StreamId fed = *(*a)->open_shared("abc", claim("facts"));
+  const StreamId over = *(*a)->open_shared("def", claim("facts"));
   all.append(*a, fed, 20);
   all.append(*a, over, 2);
   (*a)->end(over, all.loop.now_ms(), "the end");
@@ -38,9 +38,9 @@ TEST_CASE("without Redis streams go on from memory, and Redis gets what it lacks
   all.until([&] { return !(*a)->reachable(); });
   all.append(*a, fed, 20);
   CHECK(read_all(**a, fed) == Replicas::texts(0, 40));
-  const StreamId begun = *(*a)->open_shared("fed", kClaim, "begun meanwhile");
+  const StreamId begun = *(*a)->open_shared("fed", claim("begun meanwhile"));
   all.append(*a, begun, 3);
-  const StreamId begun_and_over = *(*a)->open_shared("bad", kClaim, "");
+  const StreamId begun_and_over = *(*a)->open_shared("bad", claim(""));
   all.append(*a, begun_and_over, 3);
   (*a)->end(begun_and_over, all.loop.now_ms(), "the end");
   CHECK(all.look_up(*a).answer == Answer::Unreachable);
@@ -70,7 +70,7 @@ TEST_CASE("a name is not given out before those who may have it had time to say 
   Replicas all;
   const auto a = all.replica();
   const auto b = all.replica();
-  const StreamId fed = *(*a)->open_shared("abc", kClaim, "");
+  const StreamId fed = *(*a)->open_shared("abc", claim(""));
   all.append(*a, fed, 1);
   REQUIRE(all.look_up(*a, kClaim, "def").answer == Answer::Yours);
   all.server.kill();
@@ -89,7 +89,7 @@ TEST_CASE("a stream is not taken over because Redis has forgotten a lease") {
   Replicas all(options);
   const auto a = all.replica();
   const auto b = all.replica();
-  const StreamId fed = *(*a)->open_shared("abc", kClaim, "");
+  const StreamId fed = *(*a)->open_shared("abc", claim(""));
   all.append(*a, fed, 1);
   all.until([&] { return all.events() == "1"; });
   all.server.stop();
@@ -112,7 +112,7 @@ TEST_CASE("who reads elsewhere reads on after a restart of Redis") {
   Replicas all(options);
   const auto a = all.replica();
   const auto b = all.replica();
-  const StreamId fed = *(*a)->open_shared("abc", kClaim, "");
+  const StreamId fed = *(*a)->open_shared("abc", claim(""));
   all.append(*a, fed, 10);
   const LookUp found = all.reads(*b, 10);
   all.server.kill();
@@ -127,7 +127,7 @@ TEST_CASE("a Redis that is full is written to again when it has room") {
   if (!testing::RedisServer::available()) return;
   Replicas all;
   const auto a = all.replica();
-  const StreamId fed = *(*a)->open_shared("abc", kClaim, "");
+  const StreamId fed = *(*a)->open_shared("abc", claim(""));
   all.append(*a, fed, 5);
   all.until([&] { return all.events() != "0"; });
   REQUIRE(all.server.run({"CONFIG", "SET", "maxmemory", "1"}) == "OK");
@@ -145,7 +145,7 @@ TEST_CASE("a Redis that is full for longer than a lease leaves each stream to th
   Replicas all;
   const auto a = all.replica();
   const auto b = all.replica();
-  const StreamId fed = *(*a)->open_shared("abc", kClaim, "");
+  const StreamId fed = *(*a)->open_shared("abc", claim(""));
   all.append(*a, fed, 2);
   const LookUp found = all.reads(*b, 2);
   REQUIRE(all.server.run({"CONFIG", "SET", "maxmemory", "1"}) == "OK");
@@ -167,7 +167,7 @@ TEST_CASE("what is on its way to a Redis that does not read is bounded") {
   Replicas all;
   all.defaults.lease_ms = 60000;
   const auto a = all.replica();
-  const StreamId fed = *(*a)->open_shared("abc", kClaim, "");
+  const StreamId fed = *(*a)->open_shared("abc", claim(""));
   all.server.pause();
   const std::string event(65536, 'x');
   for (Seq seq = 0; seq < 200; ++seq) {
@@ -186,9 +186,9 @@ TEST_CASE("facts may be as long as a request, and many of them long, without the
   Replicas all(options);
   const auto a = all.replica();
   const std::string request(34u << 20, 'r');
-  REQUIRE((*a)->open_shared("abc", kClaim, request));
+  REQUIRE((*a)->open_shared("abc", claim(request)));
   const std::string long_one(2u << 20, 'f');
-  for (int i = 0; i < 20; ++i) REQUIRE((*a)->open_shared("d" + std::to_string(i), kClaim, long_one));
+  for (int i = 0; i < 20; ++i) REQUIRE((*a)->open_shared("d" + std::to_string(i), claim(long_one)));
   all.server.kill();
   all.until([&] { return !(*a)->reachable(); });
   all.server.start();
@@ -203,7 +203,7 @@ TEST_CASE("a connection that is cut again and again costs nothing") {
   Replicas all;
   const auto a = all.replica();
   const auto b = all.replica();
-  const StreamId fed = *(*a)->open_shared("abc", kClaim, "");
+  const StreamId fed = *(*a)->open_shared("abc", claim(""));
   const LookUp found = all.reads(*b, 0);
   Random random(7);
   for (int cut = 0; cut < 15; ++cut) {
@@ -235,7 +235,7 @@ TEST_CASE("a stream that has lost its beginning in Redis is not read") {
   Replicas all;
   const auto a = all.replica();
   const auto b = all.replica();
-  const StreamId fed = *(*a)->open_shared("abc", kClaim, "");
+  const StreamId fed = *(*a)->open_shared("abc", claim(""));
   for (int i = 0; i < 3; ++i) {
     all.append(*a, fed, 1);
     all.until([&] { return all.events() == std::to_string(i + 1); });

@@ -22,7 +22,7 @@ TEST_CASE("a stream that one replica feeds is read by another as it comes") {
   Replicas all;
   const auto a = all.replica();
   const auto b = all.replica();
-  const StreamId fed = *(*a)->open_shared("abc", kClaim, "facts");
+  const StreamId fed = *(*a)->open_shared("abc", claim("facts"));
   all.append(*a, fed, 3);
 
   const LookUp found = all.reads(*b, 1);
@@ -66,7 +66,7 @@ TEST_CASE("an entry's id is that of its last event, and events of one turn share
   if (!testing::RedisServer::available()) return;
   Replicas all;
   const auto a = all.replica();
-  const StreamId fed = *(*a)->open_shared("abc", kClaim, "");
+  const StreamId fed = *(*a)->open_shared("abc", claim(""));
   for (Seq seq = 0; seq < 3; ++seq) REQUIRE((*a)->append(fed, seq, Replicas::text(seq)) == Append::Done);
   all.until([&] { return all.events() == "1"; });
   CHECK(all.server.run({"XRANGE", "tidemark:{abc}:events", "-", "+"}).substr(0, 6) == "1000-2");
@@ -86,15 +86,19 @@ TEST_CASE("a name is claimed by one replica at a time") {
   REQUIRE(all.look_up(*a, kClaim).answer == Answer::Yours);
 
   SECTION("others are told by what request") {
-    const LookUp found = all.look_up(*b, SharedLog::Claim{"2000", "another"});
+    const LookUp found = all.look_up(*b, SharedLog::Claim{"2000", "another", ""});
     CHECK(found.answer == Answer::Claimed);
     CHECK(found.digest == kClaim.digest);
+    CHECK(found.facts == kClaim.facts);
     CHECK(all.look_up(*b).answer == Answer::Claimed);
+    (*b)->ask_to_stop("abc", found.owner);
+    all.until([&] { return !a->names_to_stop.empty(); });
+    CHECK(a->names_to_stop == std::vector<std::string>{"abc"});
   }
   SECTION("until it is released") {
     (*a)->release("abc");
     all.until([&] { return all.server.run({"EXISTS", "tidemark:{abc}:stream"}) == "0"; });
-    CHECK(all.look_up(*b, SharedLog::Claim{"2000", "another"}).answer == Answer::Yours);
+    CHECK(all.look_up(*b, SharedLog::Claim{"2000", "another", ""}).answer == Answer::Yours);
     (*a)->release("abc");
     CHECK(all.look_up(*a).answer == Answer::Claimed);
   }
@@ -102,7 +106,7 @@ TEST_CASE("a name is claimed by one replica at a time") {
     a->kill();
     std::optional<Answer> answer;
     all.until([&] {
-      return (answer = all.look_up(*b, SharedLog::Claim{"2000", "another"}).answer) != Answer::Claimed;
+      return (answer = all.look_up(*b, SharedLog::Claim{"2000", "another", ""}).answer) != Answer::Claimed;
     });
     CHECK(*answer == Answer::Yours);
     const auto c = all.replica();
@@ -127,7 +131,7 @@ TEST_CASE("a stream goes on with another replica when the one that fed it is gon
   Replicas all;
   auto a = all.replica();
   const auto b = all.replica();
-  const StreamId fed = *(*a)->open_shared("abc", kClaim, "facts");
+  const StreamId fed = *(*a)->open_shared("abc", claim("facts"));
   all.append(*a, fed, 5);
   all.reads(*b, 5);
   a->kill();
@@ -157,7 +161,7 @@ TEST_CASE("of two replicas that take a stream over one has it") {
   auto a = all.replica();
   const auto b = all.replica();
   const auto c = all.replica();
-  const StreamId fed = *(*a)->open_shared("abc", kClaim, "");
+  const StreamId fed = *(*a)->open_shared("abc", claim(""));
   all.append(*a, fed, 2);
   const StreamId too_early = all.reads(*b, 2).stream;
   CHECK_FALSE(all.take_over(*b, too_early));
@@ -180,7 +184,7 @@ TEST_CASE("a replica that has lost a stream without knowing can't write to it an
   Replicas all;
   const auto a = all.replica();
   const auto b = all.replica();
-  const StreamId fed = *(*a)->open_shared("abc", kClaim, "");
+  const StreamId fed = *(*a)->open_shared("abc", claim(""));
   const bool some = GENERATE(true, false);
   if (some) all.append(*a, fed, 2);
   LookUp found;
@@ -216,7 +220,7 @@ TEST_CASE("who reads a stream elsewhere reads on when another replica has taken 
   auto a = all.replica();
   const auto b = all.replica();
   const auto c = all.replica();
-  const StreamId fed = *(*a)->open_shared("abc", kClaim, "");
+  const StreamId fed = *(*a)->open_shared("abc", claim(""));
   all.append(*a, fed, 2);
   const LookUp at_b = all.reads(*b, 2);
   const LookUp at_c = all.reads(*c, 2);
@@ -252,7 +256,7 @@ TEST_CASE("who reads a stream that is gone from Redis is cut off") {
   Replicas all;
   auto a = all.replica();
   const auto b = all.replica();
-  const StreamId fed = *(*a)->open_shared("abc", kClaim, "");
+  const StreamId fed = *(*a)->open_shared("abc", claim(""));
   all.append(*a, fed, 2);
   const LookUp found = all.reads(*b, 2);
   Counter reader;
@@ -265,12 +269,32 @@ TEST_CASE("who reads a stream that is gone from Redis is cut off") {
   CHECK(reader.changes > 0);
 }
 
+TEST_CASE("who reads a stream is not given another one's events that has got its name") {
+  if (!testing::RedisServer::available()) return;
+  Replicas all;
+  const auto a = all.replica();
+  const auto b = all.replica();
+  const auto c = all.replica();
+  const StreamId fed = *(*a)->open_shared("abc", claim(""));
+  all.append(*a, fed, 2);
+  const LookUp found = all.reads(*b, 2);
+  Counter reader;
+  (*b)->follow(found.stream, reader);
+  all.server.run({"DEL", "tidemark:{abc}:stream", "tidemark:{abc}:events"});
+  const StreamId other = *(*c)->open_shared("abc", {"2000", "digest", ""});
+  for (Seq seq = 0; seq < 5; ++seq) REQUIRE((*c)->append(other, seq, "other\n\n") == Append::Done);
+  all.until([&] { return !b->lost_streams.empty(); });
+  CHECK(b->lost_streams[0] == found.stream);
+  all.append(*a, fed, 1);
+  all.until([&] { return !a->lost_streams.empty(); });
+}
+
 TEST_CASE("a wish reaches the replica that feeds the stream") {
   if (!testing::RedisServer::available()) return;
   Replicas all;
   const auto a = all.replica();
   const auto b = all.replica();
-  const StreamId fed = *(*a)->open_shared("abc", kClaim, "");
+  const StreamId fed = *(*a)->open_shared("abc", claim(""));
   const LookUp found = all.reads(*b, 0);
   (*b)->keep_fed(found.stream);
   (*b)->ask_to_stop(found.stream);
@@ -285,7 +309,7 @@ TEST_CASE("a stream that nobody reads here any more is forgotten, and found agai
   all.defaults.unread_ms = 0;
   const auto a = all.replica();
   const auto b = all.replica();
-  const StreamId fed = *(*a)->open_shared("abc", kClaim, "");
+  const StreamId fed = *(*a)->open_shared("abc", claim(""));
   all.append(*a, fed, 2);
   const LookUp found = all.reads(*b, 0);
   Counter reader;
@@ -305,7 +329,7 @@ TEST_CASE("a replica that leaves hands over what it has written and its lease") 
   all.defaults.lease_ms = 60000;
   all.server.run({"CONFIG", "SET", "appendonly", "no"});
   const auto a = all.replica();
-  const StreamId fed = *(*a)->open_shared("abc", kClaim, "");
+  const StreamId fed = *(*a)->open_shared("abc", claim(""));
   REQUIRE((*a)->append(fed, 0, Replicas::text(0)) == Append::Done);
   (*a)->leave();
   CHECK(all.server.run({"EXISTS", "tidemark:replica:" + std::string(31, '0') + "a"}) == "0");
@@ -317,7 +341,7 @@ TEST_CASE("a process that was held up longer than its lease shows nothing before
   if (!testing::RedisServer::available()) return;
   Replicas all;
   const auto a = all.replica();
-  const StreamId fed = *(*a)->open_shared("abc", kClaim, "");
+  const StreamId fed = *(*a)->open_shared("abc", claim(""));
   const bool taken = GENERATE(true, false);
   CAPTURE(taken);
   // Another process, on a loop of its own: this one's does not turn meanwhile.

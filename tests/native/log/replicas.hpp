@@ -36,6 +36,7 @@ class Replica final : public SharedLogEvents {
   std::vector<StreamId> left_streams;
   std::vector<std::pair<StreamId, std::string>> moves;
   std::vector<StreamId> to_stop;
+  std::vector<std::string> names_to_stop;
   std::vector<StreamId> wanted_streams;
   std::vector<std::pair<StreamId, std::string>> ended;
 
@@ -45,6 +46,7 @@ class Replica final : public SharedLogEvents {
     moves.emplace_back(stream, terms.back().epoch);
   }
   void lost(StreamId stream) override { lost_streams.push_back(stream); }
+  void stop_asked(const std::string& name) override { names_to_stop.push_back(name); }
   void stop_asked(StreamId stream) override { to_stop.push_back(stream); }
   void wanted(StreamId stream) override { wanted_streams.push_back(stream); }
 
@@ -129,6 +131,8 @@ class Replicas {
   int count_ = 0;
 };
 
-inline const SharedLog::Claim kClaim{"1000", "digest of a request"};
+inline const SharedLog::Claim kClaim{"1000", "digest of a request", "for whom"};
+
+inline SharedLog::Claim claim(std::string facts) { return {kClaim.epoch, kClaim.digest, std::move(facts)}; }
 
 }  // namespace tidemark::log

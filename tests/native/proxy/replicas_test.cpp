@@ -162,6 +162,29 @@ TEST_CASE("replicas: a stop cuts the upstream, whichever of them is asked for it
   CHECK(stop_early.read_reply().status == 200);
 }
 
+TEST_CASE("replicas: before the commit, too, any of them tells of a stream and stops it") {
+  if (!RedisServer::available()) return;
+  Replicas replicas(2);
+  replicas.upstream_answers({gated_words(2)});
+  HttpClient first = replicas.connect(0);
+  first.request("POST", kChatPath, with_key(), kBody);
+  CHECK(replicas.until([&] { return replicas.asked().size() == 1; }));
+  HttpClient second = replicas.connect(1);
+  const auto page = stream_page(second);
+  CHECK(page.at("id") == kKey);
+  CHECK(page.at("state") == "waiting");
+  CHECK(page.at("dialect") == "openai-chat");
+  CHECK(page.at("next_seq") == 0);
+  HttpClient other = replicas.connect(1);
+  CHECK(other.ask("GET", kPage, {{"Authorization", "Bearer somebody-else"}}).status == 404);
+  const Reply stopped = second.ask("DELETE", kPage);
+  CHECK(stopped.status == 200);
+  CHECK(nlohmann::json::parse(stopped.body).at("state") == "stopped");
+  const Reply reply = first.read_reply();
+  CHECK(ends_with(reply.body, kStoppedEnd));
+  CHECK(replicas.until([&] { return replicas.upstream_open() == 0; }));
+}
+
 TEST_CASE("replicas: a stream is its owner's at all of them") {
   if (!RedisServer::available()) return;
   Replicas replicas(2);
