@@ -13,6 +13,7 @@ constexpr std::size_t kFewUnderWay = 1048576;                 // below, those th
 constexpr std::uint64_t kLeastEvent = 16;                     // its id alone is longer
 constexpr std::size_t kMostInOneGo = std::size_t{128} << 20;  // one stream's facts may hold a request
 constexpr TimeMs kLeftBehindMs = 600000;  // a stream that nobody feeds any more is there for the log's ttl and this
+constexpr TimeMs kRetryMostMs = 100;      // while it is away readers may have to wait
 constexpr TimeMs kLastBytesMs = 1000;
 
 /// A stream may be read in one page.
@@ -24,7 +25,7 @@ redis::LinkOptions link_options(const RedisLogOptions& options) {
   redis::LinkOptions link;
   link.client_name = "tidemark-" + options.replica;
   link.reply_timeout_ms = std::max<TimeMs>(options.lease_ms, 1000);
-  link.retry_most_ms = std::max<TimeMs>(options.lease_ms / 4, link.retry_first_ms);
+  link.retry_most_ms = kRetryMostMs;
   link.max_unsent_bytes = kMostInOneGo;
   link.max_reply_bytes = most_in_a_reply(options.limits);
   return link;
@@ -45,6 +46,7 @@ RedisLog::RedisLog(loop::Loop& loop, tls::ClientContext* tls, RedisLogOptions op
       lease_(loop),
       refresh_(loop),
       hold_(loop),
+      show_(loop),
       look_(loop),
       link_(loop, tls, options_.endpoint, link_options(options_),
             {[this](const redis::ServerFacts& facts) { up(facts); }, [this](const std::string& why) { down(why); }}),
@@ -130,6 +132,10 @@ void RedisLog::down(const std::string& why) {
   logger_.write(observe::Level::Warning,
                 observe::Line("log unreachable").text("log", options_.endpoint.text()).text("why", why));
   const bool was_ready = std::exchange(ready_, false);
+  if (was_ready) {
+    shows_from_ = loop_.now_ms() + options_.lease_ms;
+    show_.set(shows_from_, [this] { show_all(); });
+  }
   tried_ = true;
   lease_.cancel();
   refresh_.cancel();
@@ -310,8 +316,15 @@ void RedisLog::flush() {
     Entry* entry = find(id);
     if (entry == nullptr) continue;
     entry->unseen = false;
-    if (entry->unsure) continue;
+    if (entry->unsure || (entry->role != Role::Writing && loop_.now_ms() < shows_from_)) continue;
     memory_.show(id, memory_.next_seq(id), entry->ended);
+  }
+}
+
+/// Redis has been away for too long: what it lacks is shown all the same.
+void RedisLog::show_all() {
+  for (auto& [id, entry] : entries_) {
+    if (fed_here(entry) && entry.role != Role::Writing) see_later(id, entry);
   }
 }
 
@@ -396,7 +409,7 @@ void RedisLog::put_done(StreamId id, const redis::Reply& reply) {
   if (entry == nullptr) return;
   if (reply.is(redis::Reply::Kind::Error)) return refused(id, reply.text);
   if (reply.is(redis::Reply::Kind::Integer)) return lose(id);
-  if (std::exchange(entry->unsure, false)) see_later(id, *entry);
+  if (std::exchange(entry->unsure, false) || entry->role == Role::Asking) see_later(id, *entry);
   if (entry->role != Role::Asking) return;
   Seq next = 0;
   if (const auto last = parse_entry_id(reply.text)) {

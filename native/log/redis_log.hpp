@@ -35,8 +35,9 @@ struct RedisLogOptions {
 };
 
 /// docs/decisions/redis-log.md. An event is in the kernel's hands, on its way to Redis, before any reader of this
-/// process sees it; the reply is not waited for. Where Redis does not take it, streams go on from memory, and what is
-/// missing is written when it does again.
+/// process sees it; the reply is not waited for. Where the connection is lost, what comes in the next lease_ms is held
+/// back, since a process that dies then would take it along; after that, and where Redis refuses it, streams go on from
+/// memory. What is missing is written when Redis takes it again.
 ///
 /// Beside MemoryLog, a stream costs its facts and about 500 bytes; what is on its way, at most about 4 MiB in all.
 class RedisLog final : public StreamLog, public SharedLog {
@@ -142,6 +143,7 @@ class RedisLog final : public StreamLog, public SharedLog {
   void refresh();
   void see_later(StreamId id, Entry& entry);
   void flush();
+  void show_all();
   void write(StreamId id, Entry& entry);
   void write_events(StreamId id, Entry& entry);
   void write_end(StreamId id, Entry& entry);
@@ -203,6 +205,7 @@ class RedisLog final : public StreamLog, public SharedLog {
   bool leaving_ = false;
   std::string run_id_;              // of the server that was there last
   TimeMs settled_at_ = 0;           // from then on a name that nobody has is free
+  TimeMs shows_from_ = 0;           // until then what Redis has not been sent is shown to nobody
   TimeMs there_since_ = 0;          // so long the server has been there, as far as this process can tell
   TimeMs lease_sent_at_ = 0;        // when it was renewed
   TimeMs takes_over_from_ = 0;      // from then on a lease that is not there has run out
@@ -212,6 +215,7 @@ class RedisLog final : public StreamLog, public SharedLog {
   loop::Timer lease_;
   loop::Timer refresh_;
   loop::Timer hold_;
+  loop::Timer show_;
   loop::Timer look_;
   redis::Link link_;
   RedisTail tail_;  // last: it uses the link

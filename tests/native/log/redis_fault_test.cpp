@@ -37,7 +37,8 @@ TEST_CASE("without Redis streams go on from memory, and Redis gets what it lacks
   all.server.kill();
   all.until([&] { return !(*a)->reachable(); });
   all.append(*a, fed, 20);
-  CHECK(read_all(**a, fed) == Replicas::texts(0, 40));
+  CHECK(read_all(**a, fed) == Replicas::texts(0, 20));
+  all.until([&] { return read_all(**a, fed) == Replicas::texts(0, 40); });
   const StreamId begun = *(*a)->open_shared("fed", claim("begun meanwhile"));
   all.append(*a, begun, 3);
   const StreamId begun_and_over = *(*a)->open_shared("bad", claim(""));
@@ -63,6 +64,27 @@ TEST_CASE("without Redis streams go on from memory, and Redis gets what it lacks
     CHECK(last.ended);
     CHECK(last.facts == "the end");
   }
+}
+
+TEST_CASE("what comes while Redis is restarted is shown when it is written") {
+  if (!testing::RedisServer::available()) return;
+  testing::RedisServer::Options options;
+  options.keeps_data = GENERATE(true, false);
+  CAPTURE(options.keeps_data);
+  Replicas all(options);
+  all.defaults.lease_ms = 60000;
+  const auto a = all.replica();
+  const StreamId fed = *(*a)->open_shared("abc", claim("facts"));
+  all.append(*a, fed, 5);
+  all.server.kill();
+  all.until([&] { return !(*a)->reachable(); });
+  all.append(*a, fed, 5);
+  (*a)->end(fed, all.loop.now_ms(), "the end");
+  all.server.start();
+  const Offset end = Replicas::texts(0, 10).size();
+  all.until([&] { return (*a)->read(fed, end).state == Read::State::Ended; });
+  CHECK(read_all(**a, fed) == Replicas::texts(0, 10));
+  CHECK(all.server.run({"HGET", "tidemark:{abc}:stream", "facts"}) == "the end");
 }
 
 TEST_CASE("a name is not given out before those who may have it had time to say so") {
@@ -154,7 +176,7 @@ TEST_CASE("a Redis that is full for longer than a lease leaves each stream to th
   const TimeMs later = all.loop.now_ms() + 2 * Replicas::kLeaseMs;
   all.until([&] { return all.loop.now_ms() >= later; });
   all.append(*a, fed, 2);
-  CHECK(read_all(**a, fed) == Replicas::texts(0, 4));
+  all.until([&] { return read_all(**a, fed) == Replicas::texts(0, 4); });
   REQUIRE(all.server.run({"CONFIG", "SET", "maxmemory", "0"}) == "OK");
   CHECK_FALSE(all.take_over(*b, found.stream));
   all.until([&] { return (*a)->reachable() && (*b)->reachable(); });
