@@ -1,4 +1,5 @@
 // Streams that keep coming, so many at a time, each read through the package and judged.
+import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import { readAnswer } from "./reading.mjs";
 
@@ -15,10 +16,11 @@ async function page(url, headers) {
 }
 
 /**
- * `address`: where the proxy is. Of every `followEvery`th answer a second reader asks by name when it is over, and must get the
- * same. `streams` says of each what readAnswer() does, when it began and ended (ms since 1970), and what the proxy told of it.
+ * `address`: where the proxy is. Every `followEvery`th answer has a second reader, who comes by name when the first has got something;
+ * another one comes when all is over. All must get the same. `streams` says of each answer what readAnswer() does, when it began and
+ * ended (ms since 1970), what the proxy told of it, and what its `others` got, and how.
  */
-export function startLoad({ atOnce, recordings, address, followEvery = 5 }) {
+export function startLoad({ atOnce, recordings, address, followEvery = 4 }) {
   const texts = recordings.map(({ text }) => text);
   const streams = [];
   let coming = true;
@@ -26,22 +28,24 @@ export function startLoad({ atOnce, recordings, address, followEvery = 5 }) {
 
   async function oneStream() {
     const number = streams.length;
-    const record = { number, from: Date.now() };
+    const record = { number, from: Date.now(), others: [] };
     streams.push(record);
     const expected = texts[number % texts.length];
     const headers = { Authorization: `Bearer reader-${number % 7}` };
     const body = { model: "recorded", stream: true, messages: [{ role: "user", content: `Question ${number}` }] };
-    const judged = (url, more) => readAnswer(url, { expected, others: texts, headers, onEvent: () => ++events, ...patience, ...more });
-    Object.assign(record, await judged(`${address}/${number}/v1/chat/completions`, { body }));
+    const key = randomUUID();
+    const judged = (url, more, onEvent = () => ++events) => readAnswer(url, { expected, others: texts, headers, onEvent, ...patience, ...more });
+    const byName = async (how) => record.others.push({ how, ...(await judged(`${address}/tidemark/streams/${key}`)) });
+    let follower;
+    const first = await judged(`${address}/${number}/v1/chat/completions`, { body, headers: { ...headers, "Idempotency-Key": key } }, () => {
+      ++events;
+      if (number % followEvery === 0) follower ??= byName("followed by name");
+    });
+    Object.assign(record, first);
+    await follower;
     record.to = Date.now();
-    record.told = await page(`${address}/tidemark/streams/${record.stream}`, headers);
-    if (record.faults.length === 0 && number % followEvery === 0) {
-      const again = await judged(`${address}/tidemark/streams/${record.stream}`);
-      record.faults.push(...again.faults.map((fault) => `read again by name: ${fault}`));
-      if (again.end !== record.end || again.events !== record.events) {
-        record.faults.push(`read again by name: ${again.end} after ${again.events} events, before ${record.end} after ${record.events}`);
-      }
-    }
+    record.told = await page(`${address}/tidemark/streams/${key}`, headers);
+    if (follower && first.faults.length === 0) await byName("read again by name");
   }
   async function inTurn() {
     do await oneStream();

@@ -1,7 +1,13 @@
 // What became of the streams of a run, and whether the model was asked too often.
 
 // As long as a connection that is over may seem open: its end and the next one's beginning come by different sockets.
-const sameTimeMs = 100;
+const sameTimeMs = 250;
+
+/** Whether two upstream requests were answered at a time. One that its killed process never saw answered may come late. */
+function atATime(asked) {
+  const answered = asked.filter(({ status }) => status !== undefined);
+  return answered.some(({ from }, i) => answered.slice(0, i).some(({ to }) => !(to <= from + sameTimeMs)));
+}
 
 /**
  * `streams` as startLoad() has them; `requests` the upstream's, by stream; `kills`: when, in ms since 1970; `outages` of the log:
@@ -10,12 +16,22 @@ const sameTimeMs = 100;
  */
 export function tally(streams, requests, kills, outages = []) {
   const faults = [];
-  const sum = { streams: streams.length, complete: 0, truncated: 0, refused: 0, faulty: 0 };
+  const sum = { streams: streams.length, complete: 0, truncated: 0, refused: 0, faulty: 0, others: 0, othersRefused: 0 };
   Object.assign(sum, { requests: 0, takeovers: 0, begunAgain: 0, emptyContinuations: 0, readerAttempts: 0, events: 0 });
   for (const stream of streams) {
     const became = outcome(stream, outages);
     ++sum[became];
-    if (became === "faulty") faults.push(...stream.faults.map((fault) => `stream ${stream.number} (${stream.stream}): ${fault}`));
+    const say = (fault) => faults.push(`stream ${stream.number} (${stream.stream}): ${fault}`);
+    if (became === "faulty") stream.faults.forEach(say);
+    for (const other of stream.others) {
+      const got = outcome({ ...stream, ...other }, outages);
+      if (got === "faulty") other.faults.forEach((fault) => say(`${other.how}: ${fault}`));
+      else if (got === "refused") ++sum.othersRefused;
+      else if (became !== "refused" && (got !== became || other.events !== stream.events)) {
+        say(`${other.how}: ${got} after ${other.events} events, the first reader ${became} after ${stream.events}`);
+      }
+      ++sum.others;
+    }
     sum.readerAttempts += stream.attempts;
     sum.events += stream.events;
 
@@ -35,7 +51,7 @@ export function tally(streams, requests, kills, outages = []) {
     if (asked.length > 1 + within.length + repeated) {
       faults.push(`${asked.length} upstream requests for ${within.length} kills: ${history(stream, asked, within)}`);
     }
-    if (asked.some(({ from }, i) => i > 0 && !(asked[i - 1].to <= from + sameTimeMs))) {
+    if (atATime(asked)) {
       faults.push(`two upstream requests at a time: ${history(stream, asked, within)}`);
     }
   }
