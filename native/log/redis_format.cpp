@@ -145,6 +145,13 @@ std::optional<LogEntry> read_entry(const redis::Reply& reply) {
   return entry;
 }
 
+std::string_view field(const std::vector<redis::Reply>& fields, std::string_view name) {
+  for (std::size_t i = 0; i + 1 < fields.size(); i += 2) {
+    if (fields[i].text == name) return fields[i + 1].text;
+  }
+  return {};
+}
+
 std::string terms_text(const std::vector<Term>& terms) {
   std::string out;
   for (const Term& term : terms) {

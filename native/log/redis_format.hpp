@@ -44,6 +44,9 @@ struct LogEntry {
 /// Nullopt where it is no entry of ours. Refers to the reply.
 std::optional<LogEntry> read_entry(const redis::Reply& reply);
 
+/// A field of a hash, as HGETALL tells it; empty where it is not there.
+std::string_view field(const std::vector<redis::Reply>& fields, std::string_view name);
+
 /// `EPOCH:FIRST`, one after another, with blanks between; `EPOCH:FIRST:unsure` for one that is not.
 std::string terms_text(const std::vector<Term>& terms);
 /// Of a term that is not sure.

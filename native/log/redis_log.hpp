@@ -132,15 +132,7 @@ class RedisLog final : public StreamLog, public SharedLog {
   /// Runs the task in a turn of its own, where the log is still there.
   void post(std::function<void()> task);
 
-  // redis_log.cpp: the connection, and what is written.
-  void up(const redis::ServerFacts& facts);
-  void load_scripts();
-  void begin_work();
-  void down(const std::string& why);
-  void run(Script script, const std::string& name, std::vector<std::string_view> arguments, redis::Link::Done done);
-  void renew_lease();
-  void make_sure();
-  void refresh();
+  // redis_log.cpp: what is fed here.
   void see_later(StreamId id, Entry& entry);
   void flush();
   void show_all();
@@ -152,10 +144,20 @@ class RedisLog final : public StreamLog, public SharedLog {
   void fall_behind(StreamId id, Entry& entry);
   void catch_up();
   void refused(StreamId id, const std::string& why);
-  void refuses(const std::string& why);
-  void takes_again();
   void forget(StreamId id);
   void lose(StreamId id);
+
+  // redis_log_server.cpp: the server, and the lease.
+  void up(const redis::ServerFacts& facts);
+  void load_scripts();
+  void begin_work();
+  void down(const std::string& why);
+  void run(Script script, const std::string& name, std::vector<std::string_view> arguments, redis::Link::Done done);
+  void renew_lease();
+  void make_sure();
+  void refresh();
+  void refuses(const std::string& why);
+  void takes_again();
 
   // redis_log_search.cpp: what others have written.
   void begin(const SearchPtr& search);
@@ -163,14 +165,16 @@ class RedisLog final : public StreamLog, public SharedLog {
   void held_again();
   void found(const SearchPtr& search, const redis::Reply* reply);
   void reclaim(const SearchPtr& search);
-  bool is_left(const std::string& name, const std::string& owner);
-  void give_up(const std::string& name);
-  void ask_if_alive(const std::string& name, const std::string& owner, std::function<void(Life)> done);
   void load(const SearchPtr& search);
   void load_rest(StreamId id, const std::string& from, Rest done);
   Loaded take_in(StreamId id, Entry& entry, const LogEntry& one);
   void tail_entry(const std::string& key, const redis::Reply& reply);
   void answer(const SearchPtr& search, LookUp::Answer answer);
+
+  // redis_log_owners.cpp: who feeds what.
+  bool is_left(const std::string& name, const std::string& owner);
+  void give_up(const std::string& name);
+  void ask_if_alive(const std::string& name, const std::string& owner, std::function<void(Life)> done);
   void take(StreamId stream, Entry& entry, Taken done);
   void wish(StreamId stream, std::string_view what);
   void wish(const std::string& name, const std::string& owner, std::string_view what);
