@@ -25,7 +25,6 @@ std::string key_of(const std::string& name, std::string_view what) {
 
 constexpr std::string_view kClaim = R"lua(
 if redis.call('EXISTS', KEYS[1]) == 1 then return redis.call('HGETALL', KEYS[1]) end
-redis.call('DEL', KEYS[2])
 redis.call('HSET', KEYS[1], 'owner', ARGV[1], 'epoch', ARGV[2], 'digest', ARGV[3], 'facts', ARGV[4])
 redis.call('PEXPIRE', KEYS[1], ARGV[5])
 return 1
@@ -69,7 +68,9 @@ return last[1] and last[1][1] or ''
 )lua";
 
 constexpr std::string_view kEnd = R"lua(
-if redis.call('HGET', KEYS[1], 'epoch') ~= ARGV[1] then return -1 end
+local epoch = redis.call('HGET', KEYS[1], 'epoch')
+if not epoch or redis.call('EXISTS', KEYS[2]) == 0 then return -2 end
+if epoch ~= ARGV[1] then return -1 end
 if redis.call('HEXISTS', KEYS[1], 'ended') == 1 then return 1 end
 redis.call('XADD', KEYS[2], ARGV[4], 'end', ARGV[2])
 redis.call('HSET', KEYS[1], 'facts', ARGV[2], 'ended', '1')
@@ -95,7 +96,9 @@ return terms
 }  // namespace
 
 std::string stream_key(const std::string& name) { return key_of(name, ":stream"); }
-std::string events_key(const std::string& name) { return key_of(name, ":events"); }
+std::string events_key(const std::string& name, const std::string& first_epoch) {
+  return key_of(name, ":events:").append(first_epoch);
+}
 
 std::string name_in(std::string_view key) {
   const std::size_t open = key.find('{');

@@ -15,7 +15,8 @@
 namespace tidemark::log {
 
 std::string stream_key(const std::string& name);
-std::string events_key(const std::string& name);
+/// `first_epoch`: of the generation; another one under the same name has a key of its own.
+std::string events_key(const std::string& name, const std::string& first_epoch);
 /// The name in a key of the two above; empty where it is none.
 std::string name_in(std::string_view key);
 std::string replica_key(const std::string& replica);
@@ -63,7 +64,7 @@ enum class Script : std::uint8_t {
   GiveUp,   // owner: 1, where that one had it and it has not ended: nobody has it then
   Put,      // owner, epoch, digest, terms, facts, ttl, id below all of its events: the last entry's id, empty where
             // there is none, or -1 where another replica has it
-  End,      // epoch, facts, ttl, id of the end: 1, or -1 where another replica has it
+  End,      // epoch, facts, ttl, id of the end: 1, or -1 where another replica has it, -2 where it is not all there
   Take,     // owner before, epoch before, owner, epoch, terms before, ttl, id of the end of the epoch before, what
             // follows the new term's number: the new terms, or nothing where it belongs to another replica or has ended
 };

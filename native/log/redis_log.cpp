@@ -140,7 +140,7 @@ std::vector<StreamId> RedisLog::take_removed() {
 void RedisLog::forget(StreamId id) {
   const auto found = entries_.find(id);
   if (found == entries_.end()) return;
-  tail_.unwatch(events_key(found->second.name));
+  tail_.unwatch(events_of(found->second));
   const auto named = by_name_.find(found->second.name);
   if (named != by_name_.end() && named->second == id) by_name_.erase(named);
   entries_.erase(found);
@@ -197,7 +197,7 @@ void RedisLog::write(StreamId id, Entry& entry) {
 
 void RedisLog::write_events(StreamId id, Entry& entry) {
   const Seq next = memory_.next_seq(id);
-  const std::string key = events_key(entry.name);
+  const std::string key = events_of(entry);
   std::vector<std::size_t> ends;
   while (entry.sent < next) {
     if (under_way_ > kMostUnderWay) return fall_behind(id, entry);
@@ -208,7 +208,7 @@ void RedisLog::write_events(StreamId id, Entry& entry) {
       ends.push_back(command_buffer_.size());
     } while (entry.sent < next && command_buffer_.size() < kBatchBytes);
     const std::string entry_id = EntryId{entry.epoch, static_cast<std::uint64_t>(entry.sent - 1)}.text();
-    redis::Link::Command command{"XADD", key, "MAXLEN", "~", most_entries_, entry_id};
+    redis::Link::Command command{"XADD", key, "NOMKSTREAM", "MAXLEN", "~", most_entries_, entry_id};
     std::size_t at = 0;
     for (const std::size_t end : ends) {
       command.emplace_back("e");
@@ -219,16 +219,13 @@ void RedisLog::write_events(StreamId id, Entry& entry) {
     link_.send(command, [this, id, size = at](const redis::Reply* reply) {
       if (reply == nullptr) return;
       under_way_ -= size;
-      if (reply->is(redis::Reply::Kind::Error)) {
-        Entry* now = find(id);
-        if (now != nullptr && now->role == Role::Writing) {
-          // Another replica has it, or a command of the connection before was carried out late: Put tells.
-          if (is_stale(reply->text)) {
-            now->role = Role::Asking;
-            put(id, *now);
-          } else {
-            refused(id, reply->text);
-          }
+      Entry* now = find(id);
+      if (now != nullptr && now->role == Role::Writing && !reply->is(redis::Reply::Kind::Text)) {
+        // Redis has lost it, another replica has it, or a command of the connection before was carried out late.
+        if (reply->is(redis::Reply::Kind::Null) || is_stale(reply->text)) {
+          ask_how_far(id, *now);
+        } else {
+          refused(id, reply->text);
         }
       }
       catch_up();
@@ -237,16 +234,23 @@ void RedisLog::write_events(StreamId id, Entry& entry) {
 }
 
 void RedisLog::write_end(StreamId id, Entry& entry) {
-  run(Script::End, entry.name,
+  run(Script::End, entry.name, entry.terms.front().epoch,
       {entry.terms.back().epoch, entry.facts, std::to_string(options_.limits.ttl_ms),
        EntryId{entry.epoch, EntryId::kEnd}.text()},
       [this, id](const redis::Reply* reply) {
         Entry* now = find(id);
         if (reply == nullptr || now == nullptr) return;
         if (reply->is(redis::Reply::Kind::Error)) return refused(id, reply->text);
-        if (reply->integer < 0) return lose(id);
+        if (reply->integer == -1) return lose(id);
+        if (reply->integer == -2) return ask_how_far(id, *now);
         now->end_there = true;
       });
+}
+
+void RedisLog::ask_how_far(StreamId id, Entry& entry) {
+  if (entry.role != Role::Writing && entry.role != Role::Behind) return;
+  entry.role = Role::Asking;
+  put(id, entry);
 }
 
 /// Writes what describes the stream, and asks how far its events are.
@@ -254,7 +258,7 @@ void RedisLog::put(StreamId id, Entry& entry) {
   const std::uint64_t below = entry.epoch > 0 ? entry.epoch - 1 : 0;
   const std::size_t size = kSharedEntryBytes + entry.facts.size();
   under_way_ += size;
-  run(Script::Put, entry.name,
+  run(Script::Put, entry.name, entry.terms.front().epoch,
       {options_.replica, entry.terms.back().epoch, entry.digest, terms_text(entry.terms), entry.facts, running_ttl(),
        EntryId{below, 1}.text()},
       [this, id, size](const redis::Reply* reply) {
@@ -299,9 +303,7 @@ void RedisLog::catch_up() {
     const StreamId id = behind_.front();
     behind_.pop_front();
     Entry* entry = find(id);
-    if (entry == nullptr || entry->role != Role::Behind) continue;
-    entry->role = Role::Asking;
-    put(id, *entry);
+    if (entry != nullptr && entry->role == Role::Behind) ask_how_far(id, *entry);
   }
 }
 

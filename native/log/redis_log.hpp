@@ -126,6 +126,7 @@ class RedisLog final : public StreamLog, public SharedLog {
   using Rest = std::function<void(Loaded loaded, const std::string& last_id)>;
 
   Entry* find(StreamId stream);
+  static std::string events_of(const Entry& entry) { return events_key(entry.name, entry.terms.front().epoch); }
   static bool fed_here(const Entry& entry) { return entry.role != Role::Read; }
   /// Of the keys of a stream that runs, should no replica care for it any more.
   std::string running_ttl() const;
@@ -139,6 +140,7 @@ class RedisLog final : public StreamLog, public SharedLog {
   void write(StreamId id, Entry& entry);
   void write_events(StreamId id, Entry& entry);
   void write_end(StreamId id, Entry& entry);
+  void ask_how_far(StreamId id, Entry& entry);
   void put(StreamId id, Entry& entry);
   void put_done(StreamId id, const redis::Reply& reply);
   void fall_behind(StreamId id, Entry& entry);
@@ -152,7 +154,8 @@ class RedisLog final : public StreamLog, public SharedLog {
   void load_scripts();
   void begin_work();
   void down(const std::string& why);
-  void run(Script script, const std::string& name, std::vector<std::string_view> arguments, redis::Link::Done done);
+  void run(Script script, const std::string& name, const std::string& first_epoch,
+           std::vector<std::string_view> arguments, redis::Link::Done done);
   void renew_lease();
   void make_sure();
   void refresh();

@@ -31,7 +31,7 @@ bool RedisLog::is_left(const std::string& name, const std::string& owner) {
 
 /// Of such a name: whoever comes may have it.
 void RedisLog::give_up(const std::string& name) {
-  if (ready_ && is_left(name, options_.replica)) run(Script::GiveUp, name, {options_.replica}, {});
+  if (ready_ && is_left(name, options_.replica)) run(Script::GiveUp, name, {}, {options_.replica}, {});
 }
 
 void RedisLog::ask_if_alive(const std::string& name, const std::string& owner, std::function<void(Life)> done) {
@@ -76,7 +76,7 @@ void RedisLog::take_over(StreamId stream, Taken done) {
 void RedisLog::take(StreamId stream, Entry& entry, Taken done) {
   const std::string next_epoch = std::to_string(entry.epoch + 1);
   const bool sure = loop_.now_ms() - there_since_ >= 2 * options_.lease_ms;
-  run(Script::Take, entry.name,
+  run(Script::Take, entry.name, entry.terms.front().epoch,
       {entry.owner, entry.terms.back().epoch, options_.replica, next_epoch, terms_text(entry.terms), running_ttl(),
        EntryId{entry.epoch, EntryId::kEnd}.text(), sure ? std::string_view() : kUnsure},
       [this, stream, name = entry.name, done = std::move(done)](const redis::Reply* reply) {
@@ -149,7 +149,7 @@ std::string RedisLog::last_known(StreamId id, const Entry& entry) const {
 void RedisLog::find_owner(StreamId id) {
   Entry* entry = find(id);
   if (entry == nullptr || !ready_) return;
-  tail_.unwatch(events_key(entry->name));
+  tail_.unwatch(events_of(*entry));
   link_.send({"HGETALL", stream_key(entry->name)}, [this, id](const redis::Reply* reply) {
     const Entry* now = find(id);
     if (reply == nullptr || now == nullptr || fed_here(*now) || now->ended) return;
@@ -176,7 +176,7 @@ void RedisLog::found_owner(StreamId id, const std::string& owner, const std::vec
     Entry* now = find(id);
     if (now == nullptr || now->ended) return;
     if (loaded != Loaded::All) return lose(id);
-    if (alive) return tail_.watch(events_key(now->name), last);
+    if (alive) return tail_.watch(events_of(*now), last);
     if (now->followers == 0) return lose(id);
     if (events_ != nullptr) events_->left(id);
   });

@@ -29,7 +29,7 @@ void RedisLog::look_up(const std::string& name, std::optional<Claim> claim, Foun
 void RedisLog::release(const std::string& name) {
   const auto found = claims_.find(name);
   if (found == claims_.end()) return;
-  if (ready_) run(Script::Release, name, {options_.replica, found->second.epoch}, {});
+  if (ready_) run(Script::Release, name, found->second.epoch, {options_.replica, found->second.epoch}, {});
   claims_.erase(found);
 }
 
@@ -37,7 +37,7 @@ void RedisLog::begin(const SearchPtr& search) {
   if (!ready_ && !tried_) return hold(search, kNever);
   if (!ready_) return answer(search, LookUp::Answer::Unreachable);
   if (search->claim && loop_.now_ms() >= settled_at_) {
-    return run(Script::Claim, search->name,
+    return run(Script::Claim, search->name, search->claim->epoch,
                {options_.replica, search->claim->epoch, search->claim->digest, search->claim->facts, running_ttl()},
                [this, search](const redis::Reply* reply) { found(search, reply); });
   }
@@ -89,7 +89,7 @@ void RedisLog::found(const SearchPtr& search, const redis::Reply* reply) {
 /// The replica that had claimed it is gone, and nobody has seen anything of it.
 void RedisLog::reclaim(const SearchPtr& search) {
   if (!search->claim) return answer(search, LookUp::Answer::Unknown);
-  run(Script::Reclaim, search->name,
+  run(Script::Reclaim, search->name, search->claim->epoch,
       {options_.replica, search->claim->epoch, search->claim->digest, search->claim->facts, running_ttl(),
        search->result.owner},
       [this, search](const redis::Reply* reply) {
@@ -133,7 +133,7 @@ void RedisLog::load(const SearchPtr& search) {
     search->result.ended = now->ended;
     search->result.facts = now->facts;
     search->result.fed = search->result.fed || now->ended;
-    if (!now->ended && now->fed) tail_.watch(events_key(now->name), after);
+    if (!now->ended && now->fed) tail_.watch(events_of(*now), after);
     answer(search, LookUp::Answer::Here);
   });
 }
@@ -144,7 +144,7 @@ void RedisLog::load_rest(StreamId id, const std::string& from, Rest done) {
   if (entry == nullptr) return done(Loaded::Lost, from);
   if (!ready_) return done(Loaded::Lost, from);
   const std::string above = from == "-" ? from : "(" + from;
-  link_.send({"XRANGE", events_key(entry->name), above, "+", "COUNT", kPage},
+  link_.send({"XRANGE", events_of(*entry), above, "+", "COUNT", kPage},
              [this, id, from, done = std::move(done)](const redis::Reply* reply) {
                Entry* now = find(id);
                if (reply == nullptr || now == nullptr || !reply->is(redis::Reply::Kind::Array)) {
@@ -187,7 +187,7 @@ void RedisLog::tail_entry(const std::string& key, const redis::Reply& reply) {
   if (key == asked_key(options_.replica)) return take_wish(reply);
   const auto named = by_name_.find(name_in(key));
   Entry* entry = named == by_name_.end() ? nullptr : find(named->second);
-  if (entry == nullptr || fed_here(*entry)) return tail_.unwatch(key);
+  if (entry == nullptr || fed_here(*entry) || events_of(*entry) != key) return tail_.unwatch(key);
   const StreamId id = named->second;
   entry->news = true;
   const auto read = read_entry(reply);

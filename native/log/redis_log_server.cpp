@@ -52,7 +52,8 @@ void RedisLog::begin_work() {
   look_after();
   for (const std::string& name : std::exchange(unanswered_, {})) give_up(name);
   for (const auto& [name, claim] : claims_) {
-    run(Script::Claim, name, {options_.replica, claim.epoch, claim.digest, claim.facts, running_ttl()}, {});
+    run(Script::Claim, name, claim.epoch, {options_.replica, claim.epoch, claim.digest, claim.facts, running_ttl()},
+        {});
   }
   behind_.clear();
   for (auto& [id, entry] : entries_) {
@@ -84,10 +85,10 @@ void RedisLog::down(const std::string& why) {
   held_again();
 }
 
-void RedisLog::run(Script script, const std::string& name, std::vector<std::string_view> arguments,
-                   redis::Link::Done done) {
+void RedisLog::run(Script script, const std::string& name, const std::string& first_epoch,
+                   std::vector<std::string_view> arguments, redis::Link::Done done) {
   const std::string stream = stream_key(name);
-  const std::string events = events_key(name);
+  const std::string events = events_key(name, first_epoch);
   redis::Link::Command command{"EVALSHA", hashes_[static_cast<std::size_t>(script)], "2", stream, events};
   command.insert(command.end(), arguments.begin(), arguments.end());
   link_.send(command, [this, done = std::move(done)](const redis::Reply* reply) {
@@ -141,7 +142,7 @@ void RedisLog::refresh() {
   for (const auto& [id, entry] : entries_) {
     if (!fed_here(entry) || entry.ended) continue;
     link_.send({"PEXPIRE", stream_key(entry.name), ttl}, {});
-    link_.send({"PEXPIRE", events_key(entry.name), ttl}, {});
+    link_.send({"PEXPIRE", events_of(entry), ttl}, {});
   }
   refresh_.set(loop_.now_ms() + kRefreshMs, [this] { refresh(); });
 }

@@ -29,6 +29,7 @@ RedisTail::RedisTail(loop::Loop& loop, tls::ClientContext* tls, const redis::End
       commands_(commands),
       entry_(std::move(entry)),
       again_(loop),
+      nudge_(loop),
       link_(loop, tls, endpoint, link_options(std::move(client_name), max_reply_bytes),
             {[this](const redis::ServerFacts& facts) {
                client_id_ = facts.client_id;
@@ -87,7 +88,7 @@ void RedisTail::interrupt() {
   if (!reading_ || !outdated_ || !commands_.is_up()) return;
   commands_.send({"CLIENT", "UNBLOCK", std::to_string(client_id_)}, [this, read = reads_](const redis::Reply* reply) {
     if (reply == nullptr || reply->integer == 1 || read != reads_) return;
-    again_.set(loop_.now_ms() + kInterruptAgainMs, [this] { interrupt(); });
+    nudge_.set(loop_.now_ms() + kInterruptAgainMs, [this] { interrupt(); });
   });
 }
 

@@ -43,8 +43,9 @@ class RedisTail {
   std::uint64_t reads_ = 0;
   bool reading_ = false;   // a command is under way
   bool outdated_ = false;  // and lacks a key
-  loop::Timer again_;
-  redis::Link link_;  // last: it calls into the others
+  loop::Timer again_;      // the next command
+  loop::Timer nudge_;      // interrupt() once more
+  redis::Link link_;       // last: it calls into the others
 };
 
 }  // namespace tidemark::log

@@ -262,7 +262,7 @@ TEST_CASE("a stream that has lost its beginning in Redis is not read") {
     all.append(*a, fed, 1);
     all.until([&] { return all.events() == std::to_string(i + 1); });
   }
-  all.server.run({"XDEL", "tidemark:{abc}:events", "1000-0"});
+  all.server.run({"XDEL", "tidemark:{abc}:events:1000", "1000-0"});
   CHECK(all.look_up(*b).answer == Answer::Unknown);
   CHECK(all.look_up(*b, kClaim).answer == Answer::Unreachable);
   CHECK((*b)->usage().streams == 0);

@@ -1,6 +1,9 @@
 // What replicas see of each other's streams through Redis.
 #include "native/log/redis_log.hpp"
 
+#include <algorithm>
+#include <deque>
+
 #include "tests/native/log/replicas.hpp"
 
 using namespace tidemark;
@@ -54,7 +57,7 @@ TEST_CASE("a stream that one replica feeds is read by another as it comes") {
     CHECK(late.ended);
     CHECK(late.facts == "facts at the end");
     CHECK(read_all(**c, late.stream) == Replicas::texts(0, 43));
-    for (const char* key : {"tidemark:{abc}:stream", "tidemark:{abc}:events"}) {
+    for (const char* key : {"tidemark:{abc}:stream", "tidemark:{abc}:events:1000"}) {
       const int left = std::stoi(all.server.run({"PTTL", key}));
       CHECK(left > 0);
       CHECK(left <= 60000);
@@ -69,7 +72,7 @@ TEST_CASE("an entry's id is that of its last event, and events of one turn share
   const StreamId fed = *(*a)->open_shared("abc", claim(""));
   for (Seq seq = 0; seq < 3; ++seq) REQUIRE((*a)->append(fed, seq, Replicas::text(seq)) == Append::Done);
   all.until([&] { return all.events() == "1"; });
-  CHECK(all.server.run({"XRANGE", "tidemark:{abc}:events", "-", "+"}).substr(0, 6) == "1000-2");
+  CHECK(all.server.run({"XRANGE", "tidemark:{abc}:events:1000", "-", "+"}).substr(0, 6) == "1000-2");
   for (Seq seq = 3; seq < 13; ++seq) REQUIRE((*a)->append(fed, seq, std::string(1000, 'x')) == Append::Done);
   all.until([&] { return all.events() == "3"; });
   const auto b = all.replica();
@@ -262,7 +265,7 @@ TEST_CASE("who reads a stream that is gone from Redis is cut off") {
   Counter reader;
   (*b)->follow(found.stream, reader);
   a->kill();
-  all.server.run({"DEL", "tidemark:{abc}:stream", "tidemark:{abc}:events"});
+  all.server.run({"DEL", "tidemark:{abc}:stream", "tidemark:{abc}:events:1000"});
   all.until([&] { return !b->lost_streams.empty(); });
   CHECK(b->lost_streams[0] == found.stream);
   CHECK_FALSE((*b)->contains(found.stream));
@@ -280,13 +283,72 @@ TEST_CASE("who reads a stream is not given another one's events that has got its
   const LookUp found = all.reads(*b, 2);
   Counter reader;
   (*b)->follow(found.stream, reader);
-  all.server.run({"DEL", "tidemark:{abc}:stream", "tidemark:{abc}:events"});
+  all.server.run({"DEL", "tidemark:{abc}:stream", "tidemark:{abc}:events:1000"});
   const StreamId other = *(*c)->open_shared("abc", {"2000", "digest", ""});
   for (Seq seq = 0; seq < 5; ++seq) REQUIRE((*c)->append(other, seq, "other\n\n") == Append::Done);
   all.until([&] { return !b->lost_streams.empty(); });
   CHECK(b->lost_streams[0] == found.stream);
   all.append(*a, fed, 1);
   all.until([&] { return !a->lost_streams.empty(); });
+}
+
+TEST_CASE("what somebody has deleted in Redis is written again by who feeds it") {
+  if (!testing::RedisServer::available()) return;
+  Replicas all;
+  const auto a = all.replica();
+  const auto b = all.replica();
+  const StreamId fed = *(*a)->open_shared("abc", claim("facts"));
+  all.append(*a, fed, 3);
+  all.reads(*b, 3);
+  const auto keys =
+      GENERATE(std::vector<std::string>{"DEL", "tidemark:{abc}:stream", "tidemark:{abc}:events:1000"},
+               std::vector<std::string>{"DEL", "tidemark:{abc}:events:1000"}, std::vector<std::string>{"FLUSHALL"});
+  const bool at_the_end = GENERATE(true, false);
+  CAPTURE(keys, at_the_end);
+  all.server.run(keys);
+  if (!at_the_end) all.append(*a, fed, 2);
+  (*a)->end(fed, all.loop.now_ms(), "the end");
+  const auto c = all.replica();
+  LookUp whole;
+  all.until([&] { return (whole = all.look_up(*c)).ended; });
+  CHECK(read_all(**c, whole.stream) == Replicas::texts(0, at_the_end ? 3 : 5));
+  CHECK(a->lost_streams.empty());
+}
+
+TEST_CASE("many streams are read as they come, whenever more of them are looked for") {
+  if (!testing::RedisServer::available()) return;
+  Replicas all;
+  const auto a = all.replica();
+  const auto b = all.replica();
+  std::vector<StreamId> fed;
+  std::vector<StreamId> read;
+  std::deque<Counter> readers;
+  for (int round = 0; round < 30; ++round) {
+    for (int i = 0; i < 5; ++i) fed.push_back(*(*a)->open_shared("a" + std::to_string(fed.size()), claim("")));
+    for (const StreamId one : fed) all.append(*a, one, 1);
+    all.reads(*b, 1, ("a" + std::to_string(fed.size() - 1)).c_str());
+    // All at once, while events come.
+    std::size_t found = read.size();
+    read.resize(fed.size());
+    for (std::size_t i = found; i < fed.size(); ++i) {
+      (*b)->look_up("a" + std::to_string(i), std::nullopt, [&, i](const LookUp& result) {
+        CHECK(result.answer == Answer::Here);
+        read[i] = result.stream;
+        (*b)->follow(result.stream, readers.emplace_back());
+        ++found;
+      });
+    }
+    all.until([&] {
+      const Seq next = (*a)->next_seq(fed[0]);
+      REQUIRE((*a)->append(fed[0], next, Replicas::text(next)) == Append::Done);
+      return found == fed.size();
+    });
+    all.until([&] {
+      return std::equal(fed.begin(), fed.end(), read.begin(),
+                        [&](StreamId one, StreamId other) { return (*a)->next_seq(one) == (*b)->next_seq(other); });
+    });
+  }
+  for (std::size_t i = 0; i < fed.size(); ++i) (*b)->drop(read[i]);
 }
 
 TEST_CASE("a wish reaches the replica that feeds the stream") {
@@ -394,7 +456,7 @@ TEST_CASE("a name that became this process's without its knowing is free") {
   }
   SECTION("taken over") {
     all.server.run({"HSET", "tidemark:{abc}:stream", "owner", owner, "epoch", "7", "digest", "d", "terms", "6:0 7:1"});
-    all.server.run({"XADD", "tidemark:{abc}:events", "6-0", "e", "one"});
+    all.server.run({"XADD", "tidemark:{abc}:events:6", "6-0", "e", "one"});
     const LookUp at_b = all.reads(*b, 1);
     CHECK(at_b.fed);
     const bool here = GENERATE(true, false);

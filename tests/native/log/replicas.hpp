@@ -119,7 +119,7 @@ class Replicas {
     return out;
   }
 
-  std::string events() const { return server.run({"XLEN", "tidemark:{abc}:events"}); }
+  std::string events() const { return server.run({"XLEN", "tidemark:{abc}:events:1000"}); }
 
   loop::Loop loop;
   std::ostringstream said;
