@@ -15,24 +15,55 @@ using nlohmann::json;
 
 constexpr int kVersion = 1;
 
-// A request that shows its credential in its target (Gemini's ?key=) can't be left behind without it.
-bool shows_credential(std::string_view target) {
-  const std::size_t query = target.find('?');
-  if (query == std::string_view::npos) return false;
-  return target.find("key=", query) != std::string_view::npos || target.find("token=", query) != std::string_view::npos;
+// What is kept of a request, since it says what is asked for: a credential can be in any other header, or in any other
+// part of the query.
+constexpr std::array<std::string_view, 14> kKeptHeaders{"accept",
+                                                        "anthropic-beta",
+                                                        "anthropic-version",
+                                                        "content-type",
+                                                        "host",
+                                                        "idempotency-key",
+                                                        "openai-beta",
+                                                        "openai-organization",
+                                                        "openai-project",
+                                                        "user-agent",
+                                                        "x-goog-api-client",
+                                                        "x-goog-request-params",
+                                                        "x-goog-user-project",
+                                                        "x-simulate"};
+constexpr std::array<std::string_view, 4> kKeptQuery{"alt", "api-version", "beta", "view"};
+constexpr std::array<std::string_view, 2> kSecretOfResponses{"set-cookie", "proxy-authenticate"};
+
+bool is_one_of(std::string_view name, const std::string_view* begin, const std::string_view* end) {
+  return std::any_of(begin, end, [name](std::string_view one) { return http::equal_names(name, one); });
 }
 
-constexpr std::array<std::string_view, 3> kAlsoSecret{"cookie", "set-cookie", "proxy-authorization"};
+/// A request whose target shows more (Gemini's ?key=) can't be left behind without it.
+bool may_be_kept(std::string_view target) {
+  std::string_view query = target.substr(std::min(target.find('?'), target.size()));
+  while (!query.empty()) {
+    query.remove_prefix(1);
+    const std::string_view one = query.substr(0, query.find('&'));
+    query.remove_prefix(one.size());
+    if (!one.empty() && !is_one_of(one.substr(0, one.find('=')), kKeptQuery.begin(), kKeptQuery.end())) return false;
+  }
+  return true;
+}
 
-json headers_of(const http::Headers& headers, std::string_view left_out = {}) {
+json headers_of(const http::Headers& headers) {
   json list = json::array();
   for (const http::Header& header : headers) {
-    if (is_credential_header(header.name) || http::equal_names(header.name, left_out)) continue;
-    if (std::any_of(kAlsoSecret.begin(), kAlsoSecret.end(),
-                    [&](std::string_view name) { return http::equal_names(header.name, name); })) {
-      continue;
-    }
+    if (is_one_of(header.name, kSecretOfResponses.begin(), kSecretOfResponses.end())) continue;
     list.push_back({header.name, header.value});
+  }
+  return list;
+}
+
+json request_headers_of(const http::Headers& headers, std::string_view principal_header) {
+  json list = json::array();
+  for (const http::Header& header : headers) {
+    if (http::equal_names(header.name, principal_header)) continue;
+    if (is_one_of(header.name, kKeptHeaders.begin(), kKeptHeaders.end())) list.push_back({header.name, header.value});
   }
   return list;
 }
@@ -53,7 +84,7 @@ std::string bytes_from(const json& value) {
 json request_of(const RunRequest& request, std::string_view principal_header) {
   return {{"method", request.head.method},
           {"target", request.head.target},
-          {"headers", headers_of(request.head.headers, principal_header)},
+          {"headers", request_headers_of(request.head.headers, principal_header)},
           {"body", bytes_of(request.body)},
           {"expects_stream", request.expects_stream},
           {"resumable", request.resumable}};
@@ -112,7 +143,7 @@ std::string to_facts(const Stream& stream, const RunRequest* request, std::strin
     facts["end"] = {{"state", session::name(stream.end->state)},
                     {"reason", session::name(stream.end->reason)},
                     {"at", stream.end->at_unix_ms}};
-  } else if (request != nullptr && !shows_credential(request->head.target)) {
+  } else if (request != nullptr && may_be_kept(request->head.target)) {
     facts["request"] = request_of(*request, principal_header);
   }
   const std::vector<std::uint8_t> bytes = json::to_cbor(facts);

@@ -10,8 +10,8 @@
 
 namespace tidemark::proxy {
 
-/// As JSON. `request`: what it is to be continued by, without its credentials (the header `principal_header` is one,
-/// too); null: it is not to be continued.
+/// As JSON. `request`: what it is to be continued by, of its headers those alone that are known to be no credentials
+/// (the header `principal_header` is one in any case); null: it is not to be continued.
 std::string to_facts(const Stream& stream, const RunRequest* request, std::string_view principal_header);
 
 /// Null where these are no facts of this version.

@@ -25,7 +25,8 @@ RunRequest asked() {
   request.head.headers = {{"anthropic-version", "2023-06-01"},  {"X-Api-Key", "secret-2"},
                           {"Authorization", "Bearer secret-3"}, {"Cookie", "secret-4"},
                           {"Proxy-Authorization", "secret-5"},  {"X-User", "secret-6"},
-                          {"x-goog-api-key", "secret-7"}};
+                          {"x-goog-api-key", "secret-7"},       {"X-Auth-Token", "secret-8"},
+                          {"Referer", "https://page/?secret-9"}};
   request.body = std::string("{\"stream\":true}\0\xff", 18);
   request.expects_stream = request.resumable = true;
   return request;
@@ -73,7 +74,8 @@ TEST_CASE("stream facts: no credential is among them") {
   RunRequest request = asked();
   CHECK(to_facts(stream, &request, "x-user").find("secret") == std::string::npos);
   for (const char* target :
-       {"/v1beta/models/m:streamGenerateContent?alt=sse&key=secret", "/v1/messages?token=secret"}) {
+       {"/v1beta/models/m:streamGenerateContent?alt=sse&key=secret", "/v1/messages?token=secret",
+        "/v1/messages?sig=secret&beta=true", "/v1/messages?secret", "/v1/messages?beta=true&&code=secret"}) {
     request.head.target = target;
     const std::string facts = to_facts(stream, &request, "x-user");
     CHECK(facts.find("secret") == std::string::npos);
