@@ -31,7 +31,7 @@ constexpr std::array<std::string_view, 14> kKeptHeaders{"accept",
                                                         "x-goog-request-params",
                                                         "x-goog-user-project",
                                                         "x-simulate"};
-constexpr std::array<std::string_view, 4> kKeptQuery{"alt", "api-version", "beta", "view"};
+constexpr std::array<std::string_view, 3> kKeptQuery{"alt", "api-version", "beta"};
 constexpr std::array<std::string_view, 2> kSecretOfResponses{"set-cookie", "proxy-authenticate"};
 
 bool is_one_of(std::string_view name, const std::string_view* begin, const std::string_view* end) {
