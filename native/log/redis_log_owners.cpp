@@ -44,7 +44,7 @@ void RedisLog::ask_if_alive(const std::string& name, const std::string& owner, s
                const TimeMs now = loop_.now_ms();
                if (now - sent > options_.lease_ms / 3)
                  takes_over_from_ = std::max(takes_over_from_, now + options_.lease_ms);
-               done(now < takes_over_from_ ? Life::Unsure : Life::Gone);
+               done(refusing_ || now < takes_over_from_ ? Life::Unsure : Life::Gone);
              });
 }
 

@@ -133,7 +133,7 @@ void RedisLog::load(const SearchPtr& search) {
     search->result.ended = now->ended;
     search->result.facts = now->facts;
     search->result.fed = search->result.fed || now->ended;
-    if (!now->ended && now->fed) tail_.watch(events_of(*now), after);
+    if (!now->ended) tail_.watch(events_of(*now), after);
     answer(search, LookUp::Answer::Here);
   });
 }

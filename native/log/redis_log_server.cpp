@@ -156,6 +156,8 @@ void RedisLog::refuses(const std::string& why) {
 
 void RedisLog::takes_again() {
   if (!std::exchange(refusing_, false)) return;
+  // Others could not renew their leases either.
+  takes_over_from_ = std::max(takes_over_from_, loop_.now_ms() + options_.lease_ms);
   logger_.write(observe::Level::Info, observe::Line("log takes again").text("log", options_.endpoint.text()));
   catch_up();
 }

@@ -84,6 +84,8 @@ class Streams final : public RunOwner, public log::SharedLogEvents {
                          const ResumePoint& point, const RunRequest* request, std::function<void()> again);
   void take(const std::shared_ptr<Stream>& stream, StreamRun::Then then);
   void taken(const std::shared_ptr<Stream>& stream, std::optional<log::Term> term, StreamRun::Then then);
+  bool somebody_else_may_go_on(const Stream& stream) const;
+  void wait_for_somebody(const std::shared_ptr<Stream>& stream);
   void go_on_reading(Stream& stream);
   void stand_by(Stream& stream, const downstream::Exchange& exchange, const RunRequest* request);
   void lose(const std::shared_ptr<Stream>& stream);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "native/proxy/principal.hpp"
 #include "native/proxy/reply.hpp"
 #include "native/proxy/stream_facts.hpp"
 #include "native/proxy/streams.hpp"
@@ -78,14 +79,45 @@ void Streams::attach_once_taken(const std::shared_ptr<downstream::Exchange>& exc
   } else if (!nothing_to_ask && !stream->being_taken) {
     lend_credentials(*stream->left, exchange->head().headers, context_.config.client_tokens);
   }
+  if (!stream->being_taken && somebody_else_may_go_on(*stream)) {
+    context_.counters.count(RequestKind::Attached);
+    deliver(stream, {exchange, point, true, false});
+    return wait_for_somebody(stream);
+  }
   stream->watchers.push_back([exchange, again = std::move(again)] {
     if (!exchange->closed()) again();
   });
   if (!stream->being_taken) take(stream, StreamRun::Then::GoOn);
 }
 
+/// Who has come so far lacks the request, or a credential for it; who makes the request again has both.
+bool Streams::somebody_else_may_go_on(const Stream& stream) const {
+  const config::Config& config = context_.config;
+  const bool continuable = std::any_of(config.upstreams.begin(), config.upstreams.end(),
+                                       [](const config::Upstream& one) { return !one.continuation.empty(); });
+  if (!continuable) return false;
+  const http::RequestHead& head = stream.left->head;
+  if (head.method.empty()) return true;
+  const bool needs_one = !config.lends_keys() && !(config.principal_header.empty() && stream.principal == kAnonymous);
+  return needs_one && std::none_of(head.headers.begin(), head.headers.end(),
+                                   [](const http::Header& header) { return is_credential_header(header.name); });
+}
+
+/// Meanwhile the stream is read as far as it goes.
+void Streams::wait_for_somebody(const std::shared_ptr<Stream>& stream) {
+  if (stream->linger) return;
+  stream->linger = std::make_unique<loop::Timer>(context_.loop);
+  stream->linger->set(context_.loop.now_ms() + context_.config.disconnect.linger_seconds * 1000,
+                      [this, weak = std::weak_ptr<Stream>(stream)] {
+                        const auto one = weak.lock();
+                        if (one && one->left && !one->being_taken) take(one, StreamRun::Then::ShutDown);
+                      });
+}
+
 void Streams::take(const std::shared_ptr<Stream>& stream, StreamRun::Then then) {
   stream->being_taken = true;
+  // This may be the timer's own doing.
+  context_.loop.retire(std::shared_ptr<loop::Timer>(std::move(stream->linger)));
   context_.shared->take_over(
       *stream->log, [this, stream, then](std::optional<log::Term> term) { taken(stream, std::move(term), then); });
 }
@@ -109,6 +141,7 @@ void Streams::taken(const std::shared_ptr<Stream>& stream, std::optional<log::Te
 
 /// Another replica was faster, and there are readers here.
 void Streams::go_on_reading(Stream& stream) {
+  context_.loop.retire(std::shared_ptr<loop::Timer>(std::move(stream.linger)));
   stream.standby = std::move(stream.left);
   stream.fed_elsewhere = true;
   tell_watchers(stream);
@@ -192,6 +225,7 @@ void Streams::left(log::StreamId id) {
   if (!stream || !stream->fed_elsewhere || context_.draining) return;
   stream->fed_elsewhere = false;
   stream->left = stream->standby ? std::move(stream->standby) : std::make_unique<RunRequest>();
+  if (somebody_else_may_go_on(*stream)) return wait_for_somebody(stream);
   take(stream, StreamRun::Then::GoOn);
 }
 
@@ -199,6 +233,7 @@ void Streams::moved(log::StreamId id, const std::vector<log::Term>& terms) {
   const auto stream = context_.registry.find(id);
   if (!stream || stream->run) return;
   stream->terms = terms;
+  if (stream->left) go_on_reading(*stream);
   // That one has heard of no reader here, nor of a stop.
   if (stream->readers > 0) keep_fed(*stream);
   tell_watchers(*stream);

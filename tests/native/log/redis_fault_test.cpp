@@ -184,6 +184,30 @@ TEST_CASE("a Redis that is full for longer than a lease leaves each stream to th
   CHECK(a->lost_streams.empty());
 }
 
+TEST_CASE(
+    "a Redis that takes no write at all for longer than a lease leaves each stream to the replica that feeds it") {
+  if (!testing::RedisServer::available()) return;
+  Replicas all;
+  const auto a = all.replica();
+  const auto b = all.replica();
+  const StreamId fed = *(*a)->open_shared("abc", claim(""));
+  all.append(*a, fed, 2);
+  all.reads(*b, 2);
+  // As in a failover: reads are answered, and leases run out.
+  REQUIRE(all.server.run({"CONFIG", "SET", "min-replicas-to-write", "1"}) == "OK");
+  all.until([&] { return !(*a)->reachable() && !(*b)->reachable(); });
+  all.append(*a, fed, 2);
+  all.until([&] { return all.server.run({"EXISTS", "tidemark:replica:" + std::string(31, '0') + "a"}) == "0"; });
+  REQUIRE(all.server.run({"CONFIG", "SET", "min-replicas-to-write", "0"}) == "OK");
+  LookUp found;
+  all.until([&] { return (found = all.look_up(*b)).answer == Answer::Here; });
+  CHECK(found.fed);
+  CHECK_FALSE(all.take_over(*b, found.stream));
+  all.until([&] { return (*a)->reachable() && (*b)->reachable(); });
+  all.reads(*b, 4);
+  CHECK(a->lost_streams.empty());
+}
+
 TEST_CASE("what is on its way to a Redis that does not read is bounded") {
   if (!testing::RedisServer::available()) return;
   Replicas all;

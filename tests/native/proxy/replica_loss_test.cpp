@@ -119,7 +119,7 @@ TEST_CASE("replicas: what may not be continued ends truncated; a stop ends what 
 
 TEST_CASE("replicas: a long request is not kept, and its answer goes on for who makes it again") {
   if (!RedisServer::available()) return;
-  Replicas replicas(2, kQuick, kPrefix);
+  Replicas replicas(3, kQuick, kPrefix);
   replicas.upstream_answers({gated({chat_event("Twice a day the sea withdraws,"), "never"}),
                              answer_with({chat_event(" and returns."), chat_finish()})});
   const std::string body = R"({"model":"m","stream":true,"messages":[{"role":"user","content":")" +
@@ -138,9 +138,45 @@ TEST_CASE("replicas: a long request is not kept, and its answer goes on for who 
                                      "0"}));
   CHECK(kept > 0);
   CHECK(kept < 10000);
+  // Who reads by name alone can't go on with it, and waits for who can.
+  std::vector<HttpClient> readers;
+  std::vector<Reply> followed(2);
+  for (const std::size_t one : {1u, 2u}) {
+    readers.push_back(replicas.connect(one));
+    readers.back().request("GET", kPage, following());
+    CHECK(readers.back().read_head().status == 200);
+  }
+  CHECK(replicas.until([&] {
+    HttpClient page = replicas.connect(1);
+    return stream_page(page).at("next_seq") == 1;
+  }));
   const Reply reply = replicas.connect(1).ask("POST", kChatPath, with_key(kKey, {{"X-Resume-Seq", "0"}}), body);
   CHECK(text_of(reply.body) == " and returns.");
   CHECK(ends_with(reply.body, kCompleteEnd));
+  for (std::size_t i = 0; i < readers.size(); ++i) {
+    readers[i].read_body(followed[i]);
+    CHECK(followed[i].complete);
+    CHECK(text_of(followed[i].body) == "Twice a day the sea withdraws, and returns.");
+    CHECK(ends_with(followed[i].body, kCompleteEnd));
+  }
+}
+
+TEST_CASE("replicas: what nobody can go on with ends truncated after a while") {
+  if (!RedisServer::available()) return;
+  Replicas replicas(2, kQuick + R"(,"disconnect":{"linger_seconds":1})", kPrefix);
+  replicas.upstream_answers({gated({chat_event("Twice a day the sea withdraws,"), "never"})});
+  const std::string path = std::string(kChatPath) + "?sig=secret";
+  HttpClient client = replicas.connect(0);
+  client.request("POST", path, with_key(), kBody);
+  replicas.release(1);
+  CHECK(client.read_head().status == 200);
+  std::string begun;
+  read_up_to(client, begun, "withdraws,\"");
+  replicas.kill(0);
+  const Reply followed = replicas.connect(1).ask("GET", kPage, following());
+  CHECK(followed.complete);
+  CHECK(ends_with(followed.body, ": tidemark end=truncated reason=shutdown\n\n"));
+  CHECK(replicas.asked().size() == 1);
 }
 
 TEST_CASE("replicas: one that is told to go leaves its streams, and the next one goes on with them") {
