@@ -69,6 +69,7 @@ for (const [name, open] of Object.entries({ nginx: openNginx, haproxy: openHapro
         }
         events += text;
       }
+      assert.equal(session.alpnProtocol, "h2");
       session.close();
       assert.equal(textOfEvents(events), recorded);
     });
@@ -161,6 +162,8 @@ for (const [name, open] of Object.entries({ nginx: openNginx, haproxy: openHapro
       assert.match(front.access(), /GET \/tidemark\/streams\/ 404/);
       assert.doesNotMatch(front.access(), /secret|a-key-in|the-same/);
     });
+
+    test("Redis has refused the replicas nothing", () => assert.deepEqual(site.redis.refusals(), []));
   });
 }
 

@@ -16,7 +16,7 @@ try {
   execFileSync("openssl", ["req", "-x509", ...made, "-days", "2", "-subj", "/CN=tidemark", "-addext", names], { stdio: ["ignore", "ignore", "pipe"] });
   const only = process.argv.slice(2).map((name) => `${name}.test.mjs`);
   const files = readdirSync(here).filter((name) => name.endsWith(".test.mjs") && (only.length === 0 || only.includes(name)));
-  const { status } = spawnSync(process.execPath, ["--test", "--test-reporter=spec", "--test-concurrency=1", ...files.map((name) => join(here, name))], {
+  const { status } = spawnSync(process.execPath, ["--test", "--test-force-exit", "--test-reporter=spec", "--test-concurrency=1", ...files.map((name) => join(here, name))], {
     env: { ...process.env, NODE_EXTRA_CA_CERTS: certificate, TIDEMARK_CERTIFICATE: certificate, TIDEMARK_CERTIFICATE_KEY: keyFile },
     stdio: "inherit",
   });

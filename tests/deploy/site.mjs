@@ -82,6 +82,8 @@ export async function openRedis(site) {
     const said = execFileSync(installed("redis-cli"), ["-p", String(port), ...who], { env, input: commands.join("\n"), encoding: "utf8" });
     return said.split("\n").filter((line) => line !== "");
   };
+  /** What the proxy's user has tried and may not. */
+  redis.refusals = () => redis.ask("admin", "ACL LOG");
   await redis.start();
   return redis;
 }

@@ -74,6 +74,24 @@ for (const [name, open] of Object.entries({ nginx: openNginx, haproxy: openHapro
       await replica.restart();
     });
 
+    test("the other replica gives an answer that this one is getting, and stops it", async () => {
+      const { answer, rest, replica } = await midway(front.address);
+      const other = site.replicas.find((each) => each !== replica);
+      const followed = recoverStream(`${other.address}/tidemark/streams/${answer.stream}`, { headers });
+      for await (const event of followed) {
+        assert.ok(event);
+        if (followed.text.length >= answer.text.length) break;
+      }
+      assert.ok(recorded.startsWith(followed.text));
+      await fetch(`${other.address}/tidemark/streams/${answer.stream}`, { method: "DELETE", headers });
+      await rest;
+      assert.equal(answer.end, "stopped");
+      site.go();
+    });
+
+    // Redis forgets them with the next test.
+    test("Redis has refused the replicas nothing", () => assert.deepEqual(site.redis.refusals(), []));
+
     test("Redis is gone: who comes back finds the replica that has the answer, and what has no key is answered", async () => {
       if (name === "haproxy") await until(async () => (await states(front)).every((state) => state === "UP"));
       const line = await openLine(front.address);
