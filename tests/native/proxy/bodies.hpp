@@ -71,6 +71,18 @@ inline bool ends_with(const std::string& body, const std::string& end) {
 
 inline const std::string kCompleteEnd = ": tidemark end=complete reason=terminal-marker\n\n";
 
+/// The answer's text, of chat completions.
+inline std::string text_of(const std::string& body) {
+  std::string text;
+  for (const std::string& block : blocks_of(body)) {
+    const std::size_t at = block.find("data: {");
+    if (at == std::string::npos) continue;
+    const auto data = nlohmann::json::parse(block.substr(at + 6));
+    if (data.contains("choices")) text += data["choices"][0]["delta"].value("content", "");
+  }
+  return text;
+}
+
 /// The code of an error of the OpenAI shape.
 inline std::string error_code(const Reply& reply) {
   return nlohmann::json::parse(reply.body).at("error").at("code").get<std::string>();

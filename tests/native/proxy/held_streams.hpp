@@ -62,17 +62,6 @@ inline std::string read_rest(Begun& begun) {
   return begun.body + rest.body;
 }
 
-inline std::string text_of(const std::string& body) {
-  std::string text;
-  for (const std::string& block : blocks_of(body)) {
-    const std::size_t at = block.find("data: {");
-    if (at == std::string::npos) continue;
-    const auto data = nlohmann::json::parse(block.substr(at + 6));
-    if (data.contains("choices")) text += data["choices"][0]["delta"].value("content", "");
-  }
-  return text;
-}
-
 /// The epoch of an id that counts, as many terms later.
 inline std::string later(const std::string& epoch, int terms) { return std::to_string(std::stoll(epoch) + terms); }
 

@@ -27,17 +27,6 @@ Answer refusal(const std::string& message) {
   return answer;
 }
 
-std::string text_of(const std::string& body) {
-  std::string text;
-  for (const std::string& block : blocks_of(body)) {
-    const std::size_t at = block.find("data: {");
-    if (at == std::string::npos) continue;
-    const auto data = nlohmann::json::parse(block.substr(at + 6));
-    if (data.contains("choices")) text += data["choices"][0]["delta"].value("content", "");
-  }
-  return text;
-}
-
 nlohmann::json body_of(const Asked& asked) { return nlohmann::json::parse(asked.body); }
 
 }  // namespace
