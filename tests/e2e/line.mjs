@@ -8,14 +8,23 @@ export async function listening(server) {
   return `http://127.0.0.1:${server.address().port}`;
 }
 
-/** For a server that is to come back under its address. */
+/**
+ * For a server that is to come back under its address: below those that Linux gives to connections, one of which could have
+ * it by then.
+ */
 export async function freePort() {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address();
-  server.close();
-  await once(server, "close");
-  return port;
+  for (;;) {
+    const port = 16384 + Math.floor(Math.random() * 16384);
+    const server = createServer();
+    const taken = await new Promise((resolve) => {
+      server.on("error", () => resolve(true));
+      server.listen(port, "127.0.0.1", () => resolve(false));
+    });
+    if (taken) continue;
+    server.close();
+    await once(server, "close");
+    return port;
+  }
 }
 
 /**
