@@ -23,7 +23,10 @@ void RedisLog::up(const redis::ServerFacts& facts) {
   takes_over_from_ = first ? old_enough_at(options_.lease_ms + 1000) : now + options_.lease_ms;
   there_since_ = first ? now - facts.uptime_ms : now;
   if (other_server) {
-    for (auto& [id, entry] : entries_) entry.end_there = false;
+    for (auto& [id, entry] : entries_) {
+      if (fed_here(entry)) entry.role = Role::Behind;
+      entry.end_there = false;
+    }
   }
   run_id_ = facts.run_id;
   load_scripts();
@@ -77,7 +80,7 @@ void RedisLog::down(const std::string& why) {
   look_.cancel();
   under_way_ = 0;
   for (auto& [id, entry] : entries_) {
-    if (!fed_here(entry)) continue;
+    if (!fed_here(entry) || entry.end_there) continue;
     entry.role = Role::Behind;
     if (std::exchange(entry.unsure, false)) see_later(id, entry);
   }

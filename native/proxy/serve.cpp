@@ -116,6 +116,9 @@ struct Service::Parts {
   // No new streams; but readers may come back to those that run, and a load balancer may ask.
   void begin_drain() {
     context.draining = true;
+    context.logger.write(observe::Level::Info, observe::Line("draining")
+                                                   .number("streams", static_cast<std::int64_t>(counters.running))
+                                                   .number("seconds_at_most", config.drain_seconds));
     shut_down_at = loop.now_ms() + config.drain_seconds * 1000;
     look_whether_done();
   }

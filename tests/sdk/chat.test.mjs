@@ -141,9 +141,11 @@ describe("useChat", { skip: noBrowser, concurrency: 2 }, () => {
           assert.equal(status, "error");
           assert.equal(answers.length, 1);
           assert.ok(text.startsWith(answers[0]) && text !== answers[0]);
-          // The last leg has brought it, none before it.
-          const brought = plan.findIndex(({ after }) => after >= 700);
-          assert.equal(posts, brought + 1);
+          // The last leg has brought it, none before it: but a reset may take along what had not been read.
+          const brings = ({ after }) => after >= 700;
+          const legs = plan.slice(0, posts);
+          assert.ok(brings(legs.at(-1)));
+          assert.ok(legs.slice(0, -1).every((leg) => !brings(leg) || leg.how === "reset"));
           ++found.broken;
         }
       },

@@ -21,6 +21,25 @@ TEST_CASE("readers of the replica that feeds a stream do not wait for Redis") {
   all.until([&] { return all.events() == "1"; });
 }
 
+TEST_CASE("a Redis that stood still is written to again, whatever there is to write") {
+  if (!testing::RedisServer::available()) return;
+  Replicas all;
+  const auto a = all.replica();
+  const auto b = all.replica();
+  const StreamId over = *(*a)->open_shared("def", claim(""));
+  all.append(*a, over, 2);
+  (*a)->end(over, all.loop.now_ms(), "the end");
+  const bool runs = GENERATE(true, false);
+  CAPTURE(runs);
+  if (runs) all.append(*a, *(*a)->open_shared("abc", claim("")), 2);
+  all.until([&] { return all.server.run({"HEXISTS", "tidemark:{def}:stream", "ended"}) == "1"; });
+  all.server.pause();
+  all.until([&] { return !(*a)->reachable() && !(*b)->reachable(); });
+  all.server.resume();
+  all.until([&] { return (*a)->reachable() && (*b)->reachable(); });
+  if (runs) all.reads(*b, 2);
+}
+
 TEST_CASE("without Redis streams go on from memory, and Redis gets what it lacks when it is back") {
   if (!testing::RedisServer::available()) return;
   testing::RedisServer::Options options;
