@@ -311,10 +311,10 @@ void RedisLog::catch_up() {
 void RedisLog::refused(StreamId id, const std::string& why) {
   refuses(why);
   Entry* entry = find(id);
-  if (entry == nullptr || entry->role == Role::Behind || entry->role == Role::Read) return;
-  fall_behind(id, *entry);
+  if (entry == nullptr || !fed_here(*entry)) return;
   // Nobody can take it over either.
   if (std::exchange(entry->unsure, false)) see_later(id, *entry);
+  if (entry->role != Role::Behind) fall_behind(id, *entry);
 }
 
 /// Never from inside a call of its user.

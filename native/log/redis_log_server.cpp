@@ -130,6 +130,7 @@ void RedisLog::renew_lease() {
 /// This process was held up for longer than its lease: what it feeds may have been taken over, and what comes now is
 /// not to be seen before Redis has said whose it is.
 void RedisLog::make_sure() {
+  if (refusing_) return;  // then nobody can take anything over
   for (auto& [id, entry] : entries_) {
     if (!fed_here(entry) || entry.end_there) continue;
     entry.unsure = true;
