@@ -15,7 +15,7 @@ const whileStarting = 0.15;
 const startMs = 60;
 
 /**
- * `kills` of them; each comes up to `aliveMs` after a reader has got something again, or while the process starts: `seed` says when.
+ * `kills` of them; each comes up to `aliveMs` after readers have got something again, or while the process starts: `seed` says when.
  * `sync` is the log's policy, `tokens` the pieces of an answer's text, one every `interval` ms. Resolves to what tally() gives, and
  * `downMs` from a kill until the next process listened.
  */
@@ -45,7 +45,7 @@ export async function killRun({ kills, seed, sync = "never", atOnce = 40, tokens
       if (!starting) {
         await proxy.listens();
         if (killed.length > 0) downMs.push(Date.now() - killed.at(-1));
-        await load.event();
+        await load.progress();
       }
       await setTimeout(moment * (starting ? startMs : aliveMs));
       killed.push(Date.now());

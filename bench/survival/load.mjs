@@ -4,7 +4,7 @@ import { setTimeout } from "node:timers/promises";
 import { readAnswer } from "./reading.mjs";
 
 // Retries that are quick, and last longer than a server that comes back needs: what is judged is the answer, not the wait.
-export const patience = { baseDelayMs: 150, factor: 1.3, jitterMs: 150, maxDelayMs: 2000, maxRetries: 1000 };
+export const patience = { baseDelayMs: 150, factor: 1.3, jitterMs: 150, maxDelayMs: 700, maxRetries: 1000 };
 
 /** What the proxy tells of a stream; asked again while nobody is there to answer. */
 async function page(url, headers) {
@@ -54,10 +54,10 @@ export function startLoad({ atOnce, recordings, address, followEvery = 4 }) {
   const turns = Array.from({ length: atOnce }, inTurn);
   return {
     streams,
-    /** Resolves when there is one more that a reader has got. */
-    async event() {
-      const before = events;
-      while (events === before) await setTimeout(5);
+    /** Resolves when readers have got so many more events as there are streams at once. */
+    async progress() {
+      const enough = events + atOnce;
+      while (events < enough) await setTimeout(5);
     },
     /** No new ones; resolves when all are over. */
     async end() {

@@ -2,8 +2,9 @@
 
 const { recoverStream } = await import(new URL("../../web/dist/index.js", import.meta.url));
 
-// A reader that is told nothing for so long hangs: longer than any takeover, retry or time-out on the way.
-const patienceMs = 60_000;
+// A reader that is told nothing for so long hangs: longer than any takeover, retry or time-out on the way, on a machine that is
+// short of time.
+const patienceMs = 150_000;
 
 /**
  * Reads `url` to the end; `expected` is the answer's text. Resolves to { end, reason, attempts, stream, events, code, faults }: `code`

@@ -14,14 +14,14 @@ import { tally } from "./tally.mjs";
 import { openUpstream } from "./upstream.mjs";
 
 /**
- * `streams` at once for `seconds`; `everyMs` one of `replicas` is killed, or stands still for `pauseMs`; 0: none. In between Redis is
- * ended `redisRestarts` times by `redisSignal` and is away for `redisAwayMs`; SIGSTOP: it stands still for so long. `log` undefined:
- * that Redis. Resolves to what tally() gives, and `load`: processor
- * time in percent of a core, by program.
+ * `streams` at once for `seconds`; every `everyMs` one of `replicas` is killed, or stands still for `pauseMs`; 0: none. In between
+ * Redis is ended `redisRestarts` times by `redisSignal` and is away for `redisAwayMs`; SIGSTOP: it stands still for so long. Unless
+ * it `persists` it comes back empty. `log` undefined: that Redis. nginx goes round, or `byName` (nginx.mjs). Resolves to what tally()
+ * gives, and `processor`: time in percent of a core, by program.
  */
 export async function replicaRun(options) {
   const { streams, seconds, everyMs = 2000, replicas = 3, seed, tokens = 150, interval = 200, answers = 20 } = options;
-  const { redisRestarts = 0, redisSignal = "SIGTERM", redisAwayMs = 500, pauseMs = 0, byName = false, log, config = {}, level = "warning", onKill } = options;
+  const { redisRestarts = 0, redisSignal = "SIGTERM", redisAwayMs = 500, pauseMs = 0, byName = false, persists = true, log, config = {}, level = "warning", onKill } = options;
   const folder = mkdtempSync(join(tmpdir(), "tidemark-replicas-"));
   const recordings = writeRecordings(folder, answers, tokens, seed);
   const random = randomFrom(seed);
@@ -30,7 +30,7 @@ export async function replicaRun(options) {
   try {
     const upstream = await openUpstream(recordings, interval);
     running.push(upstream.close);
-    const redis = await openRedis(folder);
+    const redis = await openRedis(folder, { persists });
     running.push(() => redis.end("SIGKILL"));
     const shared = {
       upstreams: [{ name: "simulated", base_url: upstream.address, continuation: ["prefix"] }],
@@ -69,12 +69,12 @@ export async function replicaRun(options) {
       for (let i = 1; i <= redisRestarts; ++i) {
         await setTimeout(Math.max(0, (over * i) / (redisRestarts + 1) - elapsed()));
         onKill?.({ at: elapsed() / 1000, victim: `Redis, ${redisSignal}`, streams: load.streams.length });
-        const outage = { from: Date.now(), to: Infinity };
+        const outage = { from: Date.now(), to: Infinity, empty: !persists };
         outages.push(outage);
         if (redisSignal === "SIGSTOP") await redis.pause(redisAwayMs);
         else await redis.restart(redisSignal, redisAwayMs);
         // Until all replicas are connected again, and have written what it lacks.
-        outage.to = Date.now() + 2000;
+        outage.to = Date.now() + 5000;
       }
     };
     await Promise.all([killReplicas(), restartRedis(), setTimeout(over)]);

@@ -1,6 +1,7 @@
 // Three replicas, Redis and nginx; streams read through the package; every two seconds a replica killed and started again.
 //   node bench/survival/replicas.mjs [--streams 500] [--seconds 120] [--every 2000] [--replicas 3] [--redis-restarts 0]
-//     [--redis-signal SIGTERM] [--redis-away 500] [--pause 0] [--by-name] [--seed 1] [--tokens 150] [--interval 200] [--log URL] [--level warning]
+//     [--redis-signal SIGTERM] [--redis-away 500] [--forgetful] [--pause 0] [--by-name] [--seed 1] [--tokens 150] [--interval 200]
+//     [--log URL] [--level warning]
 // Prints what became of the streams; exit status 1 where one of them was not what it should be, or the model was asked too often.
 // Needs nginx and redis-server on the PATH.
 import { parseArgs } from "node:util";
@@ -15,6 +16,7 @@ const { values: given } = parseArgs({
     "redis-restarts": { type: "string", default: "0" },
     "redis-signal": { type: "string", default: "SIGTERM" },
     pause: { type: "string", default: "0" },
+    forgetful: { type: "boolean", default: false },
     "by-name": { type: "boolean", default: false },
     "redis-away": { type: "string", default: "500" },
     seed: { type: "string", default: "1" },
@@ -38,6 +40,7 @@ const { faults, folder, ...sum } = await replicaRun({
   interval: Number(given.interval),
   pauseMs: Number(given.pause),
   byName: given["by-name"],
+  persists: !given.forgetful,
   log: given.log,
   level: given.level,
   onKill: ({ at, victim, streams }) => console.log(`${at.toFixed(1)} s: ${victim}, ${streams} streams so far`),

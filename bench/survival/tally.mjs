@@ -58,10 +58,14 @@ export function tally(streams, requests, kills, outages = []) {
   return { ...sum, faults };
 }
 
+// What readers are told of what is gone; where the log has come back empty, more is.
+const lost = ["resume_ahead", "resume_mismatch"];
+const forgotten = [...lost, "resume_expired", "stream_not_found"];
+
 /** What a replica showed from memory while the log was away died with it: then its readers are told so, and that is `refused`. */
 function outcome({ from, to, end, code, faults }, outages) {
-  const lost = code === "resume_ahead" || code === "resume_mismatch";
-  if (lost && outages.some((outage) => outage.from <= to && outage.to >= from)) return "refused";
+  const inIts = outages.filter((outage) => outage.from <= to && outage.to >= from);
+  if (inIts.some(({ empty }) => (empty ? forgotten : lost).includes(code))) return "refused";
   return faults.length > 0 ? "faulty" : end;
 }
 
