@@ -13,6 +13,7 @@ constexpr std::size_t kFewUnderWay = 1048576;                 // below, those th
 constexpr std::uint64_t kLeastEvent = 16;                     // its id alone is longer
 constexpr std::size_t kMostInOneGo = std::size_t{128} << 20;  // one stream's facts may hold a request
 constexpr TimeMs kLeftBehindMs = 600000;  // a stream that nobody feeds any more is there for the log's ttl and this
+constexpr TimeMs kLagMs = 50;             // a Redis that is well takes less
 constexpr TimeMs kRetryMostMs = 100;      // while it is away readers may have to wait
 
 /// A stream may be read in one page.
@@ -178,15 +179,30 @@ void RedisLog::flush() {
     if (entry == nullptr) continue;
     entry->unseen = false;
     if (entry->unsure || (entry->role != Role::Writing && loop_.now_ms() < shows_from_)) continue;
+    if (lags()) {
+      held_back_.push_back(id);
+      show_.set(sent_at_.front() + options_.lease_ms, [this] { show_all(); });
+      continue;
+    }
     memory_.show(id, memory_.next_seq(id), entry->ended);
   }
 }
 
-/// Redis has been away for too long: what it lacks is shown all the same.
+/// Redis has caught up, or for too long it has not: then what it lacks is shown all the same.
 void RedisLog::show_all() {
+  for (const StreamId id : std::exchange(held_back_, {})) {
+    if (Entry* entry = find(id)) see_later(id, *entry);
+  }
   for (auto& [id, entry] : entries_) {
     if (fed_here(entry) && entry.role != Role::Writing) see_later(id, entry);
   }
+}
+
+/// It is so far behind that, should this process be killed now, it would throw a part of what it was sent away.
+bool RedisLog::lags() const {
+  if (sent_at_.empty()) return false;
+  const TimeMs age = loop_.now_ms() - sent_at_.front();
+  return age > kLagMs && age < options_.lease_ms;
 }
 
 void RedisLog::write(StreamId id, Entry& entry) {
@@ -216,9 +232,12 @@ void RedisLog::write_events(StreamId id, Entry& entry) {
       at = end;
     }
     under_way_ += at;
+    sent_at_.push_back(loop_.now_ms());
     link_.send(command, [this, id, size = at](const redis::Reply* reply) {
       if (reply == nullptr) return;
       under_way_ -= size;
+      sent_at_.pop_front();
+      if (!held_back_.empty() && !lags()) show_all();
       Entry* now = find(id);
       if (now != nullptr && now->role == Role::Writing && !reply->is(redis::Reply::Kind::Text)) {
         // Redis has lost it, another replica has it, or a command of the connection before was carried out late.

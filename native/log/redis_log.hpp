@@ -99,6 +99,7 @@ class RedisLog final : public StreamLog, public SharedLog {
     bool ended = false;
     bool end_there = false;  // Redis has said so
     bool fed = false;        // Read: its owner was alive when it was looked for
+    bool adrift = false;     // Read: who feeds it now has been asked and is not known yet
     bool told = false;       // Read: look_up() has answered, so that its user knows the stream
     bool news = false;       // Read: something of it came since it was last looked after
     std::size_t followers = 0;
@@ -137,6 +138,7 @@ class RedisLog final : public StreamLog, public SharedLog {
   void see_later(StreamId id, Entry& entry);
   void flush();
   void show_all();
+  bool lags() const;
   void write(StreamId id, Entry& entry);
   void write_events(StreamId id, Entry& entry);
   void write_end(StreamId id, Entry& entry);
@@ -199,6 +201,8 @@ class RedisLog final : public StreamLog, public SharedLog {
   std::unordered_map<std::string, Claim> claims_;
   std::vector<std::string> unanswered_;  // names that may have become this replica's: the reply was lost
   std::vector<StreamId> unseen_;
+  std::deque<TimeMs> sent_at_;       // of events that Redis has not acknowledged, in order
+  std::vector<StreamId> held_back_;  // have something to show when it has caught up
   bool flush_deferred_ = false;
   std::deque<StreamId> behind_;
   std::size_t under_way_ = 0;  // bytes of events and facts, sent and not acknowledged

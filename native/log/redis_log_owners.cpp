@@ -148,8 +148,11 @@ std::string RedisLog::last_known(StreamId id, const Entry& entry) const {
 /// Of a stream that is read here and whose replica does not feed it any more.
 void RedisLog::find_owner(StreamId id) {
   Entry* entry = find(id);
-  if (entry == nullptr || !ready_) return;
+  if (entry == nullptr) return;
+  // Where nobody can tell now, look_after() asks again.
+  entry->adrift = true;
   tail_.unwatch(events_of(*entry));
+  if (!ready_) return;
   link_.send({"HGETALL", stream_key(entry->name)}, [this, id](const redis::Reply* reply) {
     const Entry* now = find(id);
     if (reply == nullptr || now == nullptr || fed_here(*now) || now->ended) return;
@@ -171,12 +174,18 @@ void RedisLog::found_owner(StreamId id, const std::string& owner, const std::vec
   entry.terms = terms;
   entry.epoch = parse_epoch(terms.back().epoch).value_or(0);
   entry.fed = alive;
+  entry.adrift = false;
   if (moved && events_ != nullptr) events_->moved(id, terms);
   load_rest(id, after, [this, id, alive](Loaded loaded, const std::string& last) {
     Entry* now = find(id);
     if (now == nullptr || now->ended) return;
+    if (loaded == Loaded::Lost) {
+      now->adrift = true;
+      return;
+    }
     if (loaded != Loaded::All) return lose(id);
-    if (alive) return tail_.watch(events_of(*now), last);
+    tail_.watch(events_of(*now), last);
+    if (alive) return;
     if (now->followers == 0) return lose(id);
     if (events_ != nullptr) events_->left(id);
   });
@@ -185,6 +194,7 @@ void RedisLog::found_owner(StreamId id, const std::string& owner, const std::vec
 /// Streams that are read here: those whose replica is gone, or has them no more, and those that nobody reads.
 void RedisLog::look_after() {
   std::vector<StreamId> unread;
+  std::vector<StreamId> adrift;
   std::vector<std::string> owners;
   const TimeMs now = loop_.now_ms();
   for (auto& [id, entry] : entries_) {
@@ -193,7 +203,8 @@ void RedisLog::look_after() {
       unread.push_back(id);
       continue;
     }
-    if (!waits_for(entry, entry.owner) || std::exchange(entry.news, false)) continue;
+    if (entry.adrift && !entry.ended) adrift.push_back(id);
+    if (entry.adrift || !waits_for(entry, entry.owner) || std::exchange(entry.news, false)) continue;
     if (std::find(owners.begin(), owners.end(), entry.owner) == owners.end()) owners.push_back(entry.owner);
     link_.send({"HGET", stream_key(entry.name), "owner"},
                [this, id = id, owner = entry.owner](const redis::Reply* reply) {
@@ -205,6 +216,7 @@ void RedisLog::look_after() {
                });
   }
   for (const StreamId id : unread) lose(id);
+  for (const StreamId id : adrift) find_owner(id);
   for (const std::string& owner : owners) {
     ask_if_alive({}, owner, [this, owner](Life life) {
       if (life != Life::Gone) return;

@@ -71,7 +71,7 @@ void RedisLog::down(const std::string& why) {
                 observe::Line("log unreachable").text("log", options_.endpoint.text()).text("why", why));
   const bool was_ready = std::exchange(ready_, false);
   if (was_ready) {
-    shows_from_ = loop_.now_ms() + options_.lease_ms;
+    shows_from_ = (sent_at_.empty() ? loop_.now_ms() : sent_at_.front()) + options_.lease_ms;
     show_.set(shows_from_, [this] { show_all(); });
   }
   tried_ = true;
@@ -79,6 +79,7 @@ void RedisLog::down(const std::string& why) {
   refresh_.cancel();
   look_.cancel();
   under_way_ = 0;
+  sent_at_.clear();
   for (auto& [id, entry] : entries_) {
     if (!fed_here(entry) || entry.end_there) continue;
     entry.role = Role::Behind;

@@ -9,16 +9,32 @@ using namespace tidemark;
 using namespace tidemark::log;
 using Answer = LookUp::Answer;
 
-TEST_CASE("readers of the replica that feeds a stream do not wait for Redis") {
+TEST_CASE(
+    "readers of the replica that feeds a stream do not wait for Redis, but for one that lags, and then a lease at "
+    "most") {
   if (!testing::RedisServer::available()) return;
   Replicas all;
+  const bool comes_back = GENERATE(true, false);
+  CAPTURE(comes_back);
+  all.defaults.lease_ms = comes_back ? 60000 : 1000;
   const auto a = all.replica();
   const StreamId fed = *(*a)->open_shared("abc", claim(""));
-  all.server.pause();
-  REQUIRE((*a)->append(fed, 0, Replicas::text(0)) == Append::Done);
-  all.until([&] { return read_all(**a, fed) == Replicas::text(0); });
-  all.server.resume();
+  all.append(*a, fed, 1);
   all.until([&] { return all.events() == "1"; });
+  all.server.pause();
+  const TimeMs paused_at = all.loop.now_ms();
+  all.append(*a, fed, 1);
+  const bool at_once = read_all(**a, fed) == Replicas::texts(0, 2);
+  // But where this took long itself.
+  CHECK((at_once || all.loop.now_ms() - paused_at >= 50));
+  all.until([&] { return all.loop.now_ms() - paused_at > 100; });
+  all.append(*a, fed, 1);
+  CHECK(read_all(**a, fed).size() < Replicas::texts(0, 3).size());
+  if (comes_back) all.server.resume();
+  all.until([&] { return read_all(**a, fed) == Replicas::texts(0, 3); });
+  CHECK((comes_back || all.loop.now_ms() - paused_at >= 1000));
+  all.server.resume();
+  all.until([&] { return all.events() == "3"; });
 }
 
 TEST_CASE("a Redis that stood still is written to again, whatever there is to write") {

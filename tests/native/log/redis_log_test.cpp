@@ -254,6 +254,37 @@ TEST_CASE("who reads a stream elsewhere reads on when another replica has taken 
   (*c)->unfollow(at_c.stream, reader);
 }
 
+TEST_CASE("who reads a stream is not forgotten where nobody can tell who feeds it") {
+  if (!testing::RedisServer::available()) return;
+  Replicas all;
+  auto a = all.replica();
+  const auto b = all.replica();
+  const StreamId fed = *(*a)->open_shared("abc", claim(""));
+  all.append(*a, fed, 2);
+  const LookUp found = all.reads(*b, 2);
+  Counter reader;
+  (*b)->follow(found.stream, reader);
+  const bool gone = GENERATE(true, false);
+  CAPTURE(gone);
+  if (gone) a->kill();
+  // Its lease is not there, and that says nothing: after each loss of the connection for as long as a lease lasts.
+  for (int cut = 0; cut < 3; ++cut) {
+    CHECK_FALSE(all.take_over(*b, found.stream));
+    all.server.run({"CLIENT", "KILL", "TYPE", "normal"});
+    all.until([&] { return !(*b)->reachable(); });
+    all.until([&] { return (*b)->reachable(); });
+  }
+  if (gone) {
+    all.until([&] { return !b->left_streams.empty(); });
+    CHECK(all.take_over(*b, found.stream));
+  } else {
+    all.append(*a, fed, 3);
+    all.until([&] { return (*b)->next_seq(found.stream) == 5; });
+  }
+  CHECK(b->lost_streams.empty());
+  (*b)->unfollow(found.stream, reader);
+}
+
 TEST_CASE("who reads a stream that is gone from Redis is cut off") {
   if (!testing::RedisServer::available()) return;
   Replicas all;
