@@ -27,7 +27,7 @@ export function tally(streams, requests, kills, outages = []) {
       const got = outcome({ ...stream, ...other }, outages);
       if (got === "faulty") other.faults.forEach((fault) => say(`${other.how}: ${fault}`));
       else if (got === "refused") ++sum.othersRefused;
-      else if (became !== "refused" && (got !== became || other.events !== stream.events)) {
+      else if (became !== "refused" && (got !== became || (other.events !== stream.events && !within(outages, stream)))) {
         say(`${other.how}: ${got} after ${other.events} events, the first reader ${became} after ${stream.events}`);
       }
       ++sum.others;
@@ -44,19 +44,22 @@ export function tally(streams, requests, kills, outages = []) {
     // Those of which no log knows: the process was killed before there was anything to keep.
     sum.begunAgain += Math.max(0, asked.length - 1 - takeovers - empty);
 
-    const within = kills.filter((at) => at >= stream.from && at <= stream.to);
+    const deaths = kills.filter((at) => at >= stream.from && at <= stream.to);
     // Nor has the proxy always lived to say that an answer was empty: all that is asked after the end was sent is.
     const ended = asked.findIndex(({ whole }) => whole);
     const repeated = Math.max(empty, ended < 0 ? 0 : asked.length - 1 - ended);
-    if (asked.length > 1 + within.length + repeated) {
-      faults.push(`${asked.length} upstream requests for ${within.length} kills: ${history(stream, asked, within)}`);
+    if (asked.length > 1 + deaths.length + repeated) {
+      faults.push(`${asked.length} upstream requests for ${deaths.length} kills: ${history(stream, asked, deaths)}`);
     }
     if (atATime(asked)) {
-      faults.push(`two upstream requests at a time: ${history(stream, asked, within)}`);
+      faults.push(`two upstream requests at a time: ${history(stream, asked, deaths)}`);
     }
   }
   return { ...sum, faults };
 }
+
+/** The log was away in that time. */
+const within = (outages, { from, to }) => outages.find((outage) => outage.from <= to && outage.to >= from);
 
 // What readers are told of what is gone; where the log has come back empty, more is.
 const lost = ["resume_ahead", "resume_mismatch"];
@@ -64,8 +67,8 @@ const forgotten = [...lost, "resume_expired", "stream_not_found"];
 
 /** What a replica showed from memory while the log was away died with it: then its readers are told so, and that is `refused`. */
 function outcome({ from, to, end, code, faults }, outages) {
-  const inIts = outages.filter((outage) => outage.from <= to && outage.to >= from);
-  if (inIts.some(({ empty }) => (empty ? forgotten : lost).includes(code))) return "refused";
+  const away = within(outages, { from, to });
+  if (away && (away.empty ? forgotten : lost).includes(code)) return "refused";
   return faults.length > 0 ? "faulty" : end;
 }
 
