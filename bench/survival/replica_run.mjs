@@ -21,7 +21,7 @@ import { openUpstream } from "./upstream.mjs";
  */
 export async function replicaRun(options) {
   const { streams, seconds, everyMs = 2000, replicas = 3, seed, tokens = 150, interval = 200, answers = 20 } = options;
-  const { redisRestarts = 0, redisSignal = "SIGTERM", redisAwayMs = 500, pauseMs = 0, byName = false, persists = true, log, config = {}, level = "warning", onKill } = options;
+  const { redisRestarts = 0, redisSignal = "SIGTERM", redisAwayMs = 500, pauseMs = 0, byName = false, persists = true, log, level = "warning", onKill } = options;
   const folder = mkdtempSync(join(tmpdir(), "tidemark-replicas-"));
   const recordings = writeRecordings(folder, answers, tokens, seed);
   const random = randomFrom(seed);
@@ -35,7 +35,6 @@ export async function replicaRun(options) {
     const shared = {
       upstreams: [{ name: "simulated", base_url: upstream.address, continuation: ["prefix"] }],
       log: log ?? `${redis.url}/0`,
-      ...config,
     };
     const proxies = [];
     for (let i = 0; i < replicas; ++i) {
