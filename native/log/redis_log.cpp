@@ -240,7 +240,9 @@ void RedisLog::write_events(StreamId id, Entry& entry) {
       if (!held_back_.empty() && !lags()) show_all();
       Entry* now = find(id);
       if (now != nullptr && now->role == Role::Writing && !reply->is(redis::Reply::Kind::Text)) {
-        // Redis has lost it, another replica has it, or a command of the connection before was carried out late.
+        // Redis has lost it, and with it perhaps the lease; another replica has it; or a command of the connection
+        // before was carried out late.
+        if (reply->is(redis::Reply::Kind::Null) && lease_sent_at_ < loop_.now_ms()) renew_lease();
         if (reply->is(redis::Reply::Kind::Null) || is_stale(reply->text)) {
           ask_how_far(id, *now);
         } else {

@@ -326,6 +326,7 @@ TEST_CASE("who reads a stream is not given another one's events that has got its
 TEST_CASE("what somebody has deleted in Redis is written again by who feeds it") {
   if (!testing::RedisServer::available()) return;
   Replicas all;
+  all.defaults.lease_ms = 60000;
   const auto a = all.replica();
   const auto b = all.replica();
   const StreamId fed = *(*a)->open_shared("abc", claim("facts"));
@@ -337,7 +338,11 @@ TEST_CASE("what somebody has deleted in Redis is written again by who feeds it")
   const bool at_the_end = GENERATE(true, false);
   CAPTURE(keys, at_the_end);
   all.server.run(keys);
-  if (!at_the_end) all.append(*a, fed, 2);
+  if (!at_the_end) {
+    all.append(*a, fed, 2);
+    // Who finds it again finds the replica that feeds it alive.
+    CHECK(all.reads(*b, 5).fed);
+  }
   (*a)->end(fed, all.loop.now_ms(), "the end");
   const auto c = all.replica();
   LookUp whole;
