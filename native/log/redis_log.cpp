@@ -179,23 +179,27 @@ void RedisLog::flush() {
     if (entry == nullptr) continue;
     entry->unseen = false;
     if (entry->unsure || (entry->role != Role::Writing && loop_.now_ms() < shows_from_)) continue;
-    if (lags()) {
-      held_back_.push_back(id);
-      show_.set(sent_at_.front() + options_.lease_ms, [this] { show_all(); });
+    entry->held_back = lags();
+    if (entry->held_back) {
+      if (!show_.armed()) show_.set(sent_at_.front() + options_.lease_ms, [this] { show_all(); });
       continue;
     }
     memory_.show(id, memory_.next_seq(id), entry->ended);
   }
 }
 
-/// Redis has caught up, or for too long it has not: then what it lacks is shown all the same.
+/// Redis has been away, or behind, for too long: what it lacks is shown all the same.
 void RedisLog::show_all() {
-  for (const StreamId id : std::exchange(held_back_, {})) {
-    if (Entry* entry = find(id)) see_later(id, *entry);
-  }
   for (auto& [id, entry] : entries_) {
-    if (fed_here(entry) && entry.role != Role::Writing) see_later(id, entry);
+    if (fed_here(entry) && (entry.held_back || entry.role != Role::Writing)) see_later(id, entry);
   }
+}
+
+/// Redis has all of the stream below `next`, or with its end.
+void RedisLog::acknowledged(StreamId id, Entry& entry, Seq next, bool end) {
+  if (!entry.held_back || entry.unsure) return;
+  entry.held_back = next < memory_.next_seq(id) || (entry.ended && !end);
+  memory_.show(id, next, end);
 }
 
 /// It is so far behind that, should this process be killed now, it would throw a part of what it was sent away.
@@ -233,13 +237,14 @@ void RedisLog::write_events(StreamId id, Entry& entry) {
     }
     under_way_ += at;
     sent_at_.push_back(loop_.now_ms());
-    link_.send(command, [this, id, size = at](const redis::Reply* reply) {
+    link_.send(command, [this, id, size = at, next = entry.sent](const redis::Reply* reply) {
       if (reply == nullptr) return;
       under_way_ -= size;
       sent_at_.pop_front();
-      if (!held_back_.empty() && !lags()) show_all();
       Entry* now = find(id);
-      if (now != nullptr && now->role == Role::Writing && !reply->is(redis::Reply::Kind::Text)) {
+      if (now != nullptr && reply->is(redis::Reply::Kind::Text)) {
+        acknowledged(id, *now, next, false);
+      } else if (now != nullptr && now->role == Role::Writing) {
         // Redis has lost it, and with it perhaps the lease; another replica has it; or a command of the connection
         // before was carried out late.
         if (reply->is(redis::Reply::Kind::Null) && lease_sent_at_ < loop_.now_ms()) renew_lease();
@@ -265,6 +270,7 @@ void RedisLog::write_end(StreamId id, Entry& entry) {
         if (reply->integer == -1) return lose(id);
         if (reply->integer == -2) return ask_how_far(id, *now);
         now->end_there = true;
+        acknowledged(id, *now, memory_.next_seq(id), true);
       });
 }
 

@@ -95,6 +95,7 @@ class RedisLog final : public StreamLog, public SharedLog {
     std::uint64_t epoch = 0;  // of the last term
     Seq sent = 0;             // events below are on their way, or there
     bool unseen = false;      // something of it is not shown yet
+    bool held_back = false;   // something is shown when Redis has acknowledged it
     bool unsure = false;      // another replica may have taken it over: nothing more is shown before Redis has said
     bool ended = false;
     bool end_there = false;  // Redis has said so
@@ -138,6 +139,7 @@ class RedisLog final : public StreamLog, public SharedLog {
   void see_later(StreamId id, Entry& entry);
   void flush();
   void show_all();
+  void acknowledged(StreamId id, Entry& entry, Seq next, bool end);
   bool lags() const;
   void write(StreamId id, Entry& entry);
   void write_events(StreamId id, Entry& entry);
@@ -201,8 +203,7 @@ class RedisLog final : public StreamLog, public SharedLog {
   std::unordered_map<std::string, Claim> claims_;
   std::vector<std::string> unanswered_;  // names that may have become this replica's: the reply was lost
   std::vector<StreamId> unseen_;
-  std::deque<TimeMs> sent_at_;       // of events that Redis has not acknowledged, in order
-  std::vector<StreamId> held_back_;  // have something to show when it has caught up
+  std::deque<TimeMs> sent_at_;  // of events that Redis has not acknowledged, in order
   bool flush_deferred_ = false;
   std::deque<StreamId> behind_;
   std::size_t under_way_ = 0;  // bytes of events and facts, sent and not acknowledged

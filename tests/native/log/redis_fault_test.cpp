@@ -3,6 +3,7 @@
 
 #include "core/base/random.hpp"
 #include "native/log/redis_log.hpp"
+#include "tests/native/log/long_line.hpp"
 #include "tests/native/log/replicas.hpp"
 
 using namespace tidemark;
@@ -35,6 +36,27 @@ TEST_CASE(
   CHECK((comes_back || all.loop.now_ms() - paused_at >= 1000));
   all.server.resume();
   all.until([&] { return all.events() == "3"; });
+}
+
+TEST_CASE("a Redis far away holds each event up for its own way, and no longer") {
+  if (!testing::RedisServer::available()) return;
+  Replicas all;
+  all.defaults.lease_ms = 60000;
+  testing::LongLine line(all.loop, all.server.port(), 80);
+  all.defaults.endpoint.port = line.port();
+  const auto a = all.replica();
+  const StreamId fed = *(*a)->open_shared("abc", claim(""));
+  // Something is always on its way for longer than a Redis that is near would take.
+  Seq shown = 0;
+  for (Seq seq = 0; seq < 60; ++seq) {
+    REQUIRE((*a)->append(fed, seq, Replicas::text(seq)) == Append::Done);
+    const TimeMs next = all.loop.now_ms() + 10;
+    all.until([&] { return all.loop.now_ms() >= next; });
+    while ((*a)->offset_above(fed, shown)) ++shown;
+  }
+  CHECK(shown > 30);
+  all.until([&] { return all.events() == "60"; });
+  all.until([&] { return read_all(**a, fed) == Replicas::texts(0, 60); });
 }
 
 TEST_CASE("a Redis that stood still is written to again, whatever there is to write") {
