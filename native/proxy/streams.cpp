@@ -34,6 +34,7 @@ Streams::Streams(Context& context)
     : context_(context),
       expiry_(context.loop),
       search_(context, [this](const Seeker& seeker, log::LookUp found) { return adopt(seeker, std::move(found)); }),
+      look_ahead_(context.loop),
       say_read_(context.loop) {
   if (context_.shared != nullptr) context_.shared->set_events(this);
 }
@@ -116,6 +117,9 @@ void Streams::attach(const std::shared_ptr<downstream::Exchange>& exchange, cons
   if (stream->fed_elsewhere) {
     stand_by(*stream, *exchange, request);
     keep_fed(*stream);
+    if (!context_.log.offset_above(*stream->log, point.watermark)) {
+      return wait_for_events(exchange, stream, std::move(point));
+    }
   }
   if (stream->log) {
     deliver(stream, {exchange, std::move(point), true, false});

@@ -87,6 +87,9 @@ class Streams final : public RunOwner, public log::SharedLogEvents {
   bool somebody_else_may_go_on(const Stream& stream) const;
   void wait_for_somebody(const std::shared_ptr<Stream>& stream);
   void go_on_reading(Stream& stream);
+  void wait_for_events(const std::shared_ptr<downstream::Exchange>& exchange, const std::shared_ptr<Stream>& stream,
+                       ResumePoint point);
+  void look_for_events();
   void stand_by(Stream& stream, const downstream::Exchange& exchange, const RunRequest* request);
   void lose(const std::shared_ptr<Stream>& stream);
   void tell_watchers(Stream& stream);
@@ -97,6 +100,14 @@ class Streams final : public RunOwner, public log::SharedLogEvents {
   Context& context_;
   loop::Timer expiry_;
   StreamSearch search_;
+  struct Ahead {
+    std::shared_ptr<downstream::Exchange> exchange;
+    std::shared_ptr<Stream> stream;
+    ResumePoint point;
+    TimeMs give_up_at;
+  };
+  std::vector<Ahead> ahead_;
+  loop::Timer look_ahead_;
   loop::Timer say_read_;                                        // to those who feed what is read here
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for tasks that may come after the end
 };

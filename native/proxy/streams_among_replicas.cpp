@@ -15,6 +15,10 @@ TimeMs wanted_ms(const config::Disconnect& disconnect) {
   return std::max<TimeMs>(disconnect.linger_seconds * 1000, 1000);
 }
 
+// How long a reader's next event may take to get here, and how often it is looked for.
+constexpr TimeMs kAheadMs = 1000;
+constexpr TimeMs kLookAheadMs = 10;
+
 }  // namespace
 
 void Streams::admit_shared(const std::shared_ptr<downstream::Exchange>& exchange,
@@ -145,6 +149,31 @@ void Streams::go_on_reading(Stream& stream) {
   stream.standby = std::move(stream.left);
   stream.fed_elsewhere = true;
   tell_watchers(stream);
+}
+
+/// Who comes from the replica that feeds the stream may have seen what has not reached this one yet.
+void Streams::wait_for_events(const std::shared_ptr<downstream::Exchange>& exchange,
+                              const std::shared_ptr<Stream>& stream, ResumePoint point) {
+  const TimeMs now = context_.loop.now_ms();
+  ahead_.push_back({exchange, stream, std::move(point), now + kAheadMs});
+  if (!look_ahead_.armed()) look_ahead_.set(now + kLookAheadMs, [this] { look_for_events(); });
+}
+
+void Streams::look_for_events() {
+  const TimeMs now = context_.loop.now_ms();
+  for (Ahead& one : std::exchange(ahead_, {})) {
+    if (one.exchange->closed()) continue;
+    const log::StreamId log = *one.stream->log;
+    if (!context_.log.contains(log)) {
+      reply_refusal(context_, *one.exchange, Refusal::LogUnreachable, one.stream->dialect);
+    } else if (context_.log.offset_above(log, one.point.watermark) || !one.stream->fed_elsewhere ||
+               now >= one.give_up_at) {
+      deliver(one.stream, {one.exchange, std::move(one.point), true, false});
+    } else {
+      ahead_.push_back(std::move(one));
+    }
+  }
+  if (!ahead_.empty()) look_ahead_.set(now + kLookAheadMs, [this] { look_for_events(); });
 }
 
 /// Whoever reads a stream that another replica feeds lends what it takes to go on with it.

@@ -192,6 +192,30 @@ TEST_CASE("replicas: one that is told to go leaves its streams, and the next one
   CHECK(ends_with(reply.body, kCompleteEnd));
 }
 
+TEST_CASE("replicas: who has seen more than has got to the one that is asked waits for it") {
+  if (!RedisServer::available()) return;
+  Replicas replicas(2);
+  replicas.upstream_answers({gated_words(4)});
+  Begun begun = begin_at(replicas, 0);
+  read_up_to(begun.client, begun.body, "word0 \"");
+  HttpClient follower = replicas.connect(1);
+  CHECK(replicas.until([&] { return stream_page(follower).at("next_seq") == 1; }));
+  replicas.redis.pause();
+  replicas.release(1);
+  read_up_to(begun.client, begun.body, "word1 \"");
+  follower.request("POST", kChatPath, with_key(kKey, {{"X-Resume-Seq", "1"}}), kBody);
+  replicas.redis.resume();
+  replicas.release(3);
+  const Reply reply = follower.read_reply();
+  CHECK(reply.status == 200);
+  CHECK(text_of(reply.body).find("word1") == std::string::npos);
+  CHECK(ends_with(reply.body, kCompleteEnd));
+  // But not for ever.
+  HttpClient other = replicas.connect(1);
+  const Reply beyond = other.ask("POST", kChatPath, with_key(kKey, {{"X-Resume-Seq", "77"}}), kBody);
+  CHECK(error_code(beyond) == "resume_ahead");
+}
+
 TEST_CASE("replicas: without the log what is here goes on, and what might be elsewhere is refused") {
   if (!RedisServer::available()) return;
   Replicas replicas(2);
