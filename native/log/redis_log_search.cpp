@@ -77,7 +77,8 @@ void RedisLog::found(const SearchPtr& search, const redis::Reply* reply) {
   const bool opened = !search->result.terms.empty();
   if (search->result.ended) return load(search);
   ask_if_alive(search->name, search->result.owner, [this, search, opened](Life life) {
-    if (life == Life::Unsure && ready_) return hold(search, takes_over_from_);
+    // That passes with time, but for a Redis that takes no write, or does not answer what it is asked.
+    if (life == Life::Unsure && ready_ && loop_.now_ms() < takes_over_from_) return hold(search, takes_over_from_);
     if (life == Life::Unsure) return answer(search, LookUp::Answer::Unreachable);
     search->result.fed = life == Life::Alive;
     if (opened) return load(search);

@@ -128,8 +128,8 @@ void RedisLog::renew_lease() {
   if (held_up) make_sure();
 }
 
-/// This process was held up for longer than its lease: what it feeds may have been taken over, and what comes now is
-/// not to be seen before Redis has said whose it is.
+/// The lease has run out, by Redis's clock or since this process was held up: what it feeds may have been taken over,
+/// and what comes now is not to be seen before Redis has said whose it is.
 void RedisLog::make_sure() {
   if (refusing_) return;  // then nobody can take anything over
   for (auto& [id, entry] : entries_) {

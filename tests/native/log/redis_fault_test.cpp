@@ -265,6 +265,26 @@ TEST_CASE(
   CHECK(a->lost_streams.empty());
 }
 
+TEST_CASE("who looks for a stream whose lease a full Redis does not take is told at once that nobody can tell") {
+  if (!testing::RedisServer::available()) return;
+  Replicas all;
+  const auto a = all.replica();
+  const auto b = all.replica();
+  const StreamId fed = *(*a)->open_shared("abc", claim(""));
+  all.append(*a, fed, 2);
+  all.reads(*b, 2);
+  // Past the time for which a young Redis is trusted with no lease's end.
+  const TimeMs later = all.loop.now_ms() + 2 * Replicas::kLeaseMs + 1000;
+  all.until([&] { return all.loop.now_ms() >= later; });
+  REQUIRE(all.server.run({"CONFIG", "SET", "maxmemory", "1"}) == "OK");
+  all.until([&] { return !(*b)->reachable(); });
+  all.server.run({"DEL", "tidemark:replica:" + std::string(31, '0') + "a"});
+  CHECK(all.look_up(*b).answer == Answer::Unreachable);
+  REQUIRE(all.server.run({"CONFIG", "SET", "maxmemory", "0"}) == "OK");
+  all.until([&] { return (*a)->reachable(); });
+  CHECK(all.reads(*b, 2).fed);
+}
+
 TEST_CASE("what is on its way to a Redis that does not read is bounded") {
   if (!testing::RedisServer::available()) return;
   Replicas all;
