@@ -19,6 +19,13 @@
 
 namespace tidemark::log {
 
+/// A reader, as far as a log knows it.
+struct Counter : Follower {
+  virtual ~Counter() = default;
+  int changes = 0;
+  void log_changed() override { ++changes; }
+};
+
 /// One replica, and what it is told.
 class Replica final : public SharedLogEvents {
  public:
